@@ -1,0 +1,1 @@
+"""One page in, one reading out. Knows no database, no settings and nothing of `review`."""

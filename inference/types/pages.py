@@ -1,0 +1,67 @@
+"""What goes into an engine (`PageImage`) and what comes out of one (`PageReading`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from inference.types.geometry import BBox
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PageImage:
+    """One upright raster: `pixels` is uint8 RGB of shape (height, width, 3); `page_number` starts at 1."""
+
+    pixels: npt.NDArray[np.uint8]
+    page_number: int = 1
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) in pixels."""
+        return int(self.pixels.shape[1]), int(self.pixels.shape[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A run of text as the OCR reader delivers it (a word or a whole line), its box and its score in 0-1."""
+
+    text: str
+    bbox: BBox
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """What one engine read on one page: words in reading order, pixel size of the raster, CPU seconds spent.
+
+    `quality` holds measures of the image (see `inference.imaging.quality`), each a float.
+    """
+
+    width: int
+    height: int
+    words: tuple[Word, ...]
+    cpu_seconds: float
+    quality: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain JSON data; `from_json` is its inverse."""
+        return {
+            "width": self.width,
+            "height": self.height,
+            "words": [[word.text, *word.bbox, word.score] for word in self.words],
+            "cpu_seconds": self.cpu_seconds,
+            "quality": dict(self.quality),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "PageReading":
+        """Rebuild a reading from what `as_json` returned."""
+        return cls(
+            width=data["width"],
+            height=data["height"],
+            words=tuple(Word(row[0], BBox(*row[1:5]), row[5]) for row in data["words"]),
+            cpu_seconds=data["cpu_seconds"],
+            quality=data["quality"],
+        )
