@@ -27,7 +27,9 @@ class FieldSpec:
     """One leaf of a document type's schema with its `x-` hints.
 
     `path` is a JSON Pointer; inside a repeated group it is relative to the row ("/amount").
-    `region` is where the field is usually printed, `pattern` a regular expression that the raw text must match.
+    `keywords` stand near the value, `keywords_against` near what is not the value (or in it), `keywords_inside` are
+    words that such values are made of. `region` is where the field is usually printed, as shares of the printed area;
+    `pattern` a regular expression that is found in the raw text.
     `error_cost` is what one wrong value costs, in any unit that is the same for all fields.
     """
 
@@ -37,6 +39,7 @@ class FieldSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
     keywords: tuple[str, ...] = ()
     keywords_against: tuple[str, ...] = ()
+    keywords_inside: tuple[str, ...] = ()
     region: BBox | None = None
     pattern: str | None = None
     max_lines: int = 1

@@ -1,0 +1,113 @@
+"""Amounts and numbers as printed, to plain decimals."""
+
+import re
+from decimal import Decimal
+
+from inference.fields.normalise.locales import decimal_mark
+from inference.fields.normalise.outcome import NOTHING, Found, Normalised
+from inference.fields.normalise.text import clean_text
+
+CURRENCY = (
+    r"(?:RM|US\$|S\$|HK\$|NT\$|A\$|C\$|R\$|CN¥|JP¥|[$€£¥₹₩฿₫₱]"
+    r"|MYR|USD|EUR|GBP|CNY|RMB|JPY|SGD|HKD|TWD|THB|IDR|INR|AUD|CAD|CHF|KRW|VND|PHP|Rp|人民币|元|圆)"
+)
+DIGITS = r"(?:\d{1,3}(?:[ ']\d{3})+(?!\d)|\d+)"
+NUMBER = rf"(?:{DIGITS}|\d{{1,3}}(?:[.,]\d{{3}})+(?!\d))(?:[.,]\d+|[.,] \d\d(?!\d)| [.,]\d\d(?!\d))*|[.,]\d\d(?!\d)"
+AMOUNT = re.compile(
+    rf"(?<![\w.,/\-])(?P<open>\()?\s*(?P<sign>[-+])?\s*(?P<before>{CURRENCY}\.?)?\s*(?P<inner>[-+])?\s*"
+    rf"(?P<number>{NUMBER})\s*(?P<trailing>-(?![\w]))?(?P<after>\s*{CURRENCY}(?![A-Za-z]))?(?P<close>\s*\))?"
+    r"(?![\w%/]|[.,:\-]\d)",
+    re.IGNORECASE,
+)
+CONFUSED = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", "|": "1", "S": "5", "s": "5", "B": "8"})
+CONFUSED_NUMBER = re.compile(rf"({CURRENCY})?\s*(-?[\dOolI|SsB][\dOolI|SsB.,]*)", re.IGNORECASE)
+MAX_DIGITS = 15
+
+
+def parse_decimal(digits: str, locale: str) -> tuple[Decimal | None, tuple[str, ...]]:
+    """Read unsigned digits with grouping and decimal marks; findings tell when the marks were doubtful."""
+    compact = digits.replace(" ", "").replace("'", "")
+    marks = [character for character in compact if character in ".,"]
+    findings: tuple[str, ...] = ()
+    if sum(character.isdigit() for character in compact) > MAX_DIGITS:
+        return None, ("number_too_long",)
+    if not marks:
+        return Decimal(compact), findings
+    head, _, tail = compact.rpartition(marks[-1])
+    groups = re.split("[.,]", head)
+    is_grouped = all(len(group) == 3 for group in groups[1:]) and 1 <= len(groups[0]) <= 3
+    if len(set(marks)) == 1 and len(tail) == 3 and is_grouped and groups[0] != "0":
+        is_decimal = len(marks) == 1 and marks[0] == decimal_mark(locale)
+        findings = ("amount_ambiguous",) if is_decimal else ()
+    else:
+        is_decimal = True
+        if len(marks) > 1 and (not is_grouped or len(set(marks)) == 1 or len(set(marks[:-1])) > 1):
+            findings = ("amount_marks_mixed",)
+    whole = "".join(groups) or "0"
+    return Decimal(f"{whole}.{tail}" if is_decimal else whole + tail), findings
+
+
+def _plain(number: Decimal, min_decimals: int) -> str:
+    text = format(number, "f")
+    whole, _, decimals = text.partition(".")
+    decimals = decimals.rstrip("0").ljust(min_decimals, "0")
+    text = f"{whole}.{decimals}" if decimals else whole
+    return text.removeprefix("-") if not number else text
+
+
+def _from_match(match: re.Match[str], locale: str, min_decimals: int) -> Normalised:
+    number, findings = parse_decimal(match["number"], locale)
+    if number is None:
+        return Normalised(None, findings)
+    signs = [match["sign"], match["inner"], match["trailing"]]
+    if "-" in signs or (match["open"] and match["close"]):
+        number = -number
+    return Normalised(_plain(number, min_decimals), findings)
+
+
+def find_numbers(text: str, locale: str = "en", min_decimals: int = 0) -> list[Found]:
+    """Return each number in cleaned text (not parts of dates, times, percentages, or codes)."""
+    found = []
+    for match in AMOUNT.finditer(text):
+        start, end = match.span()
+        if bool(match["open"]) != bool(match["close"]):
+            start, end = (match.start("before"), end) if match["before"] else (match.start("number"), end)
+        found.append(Found(start, end, _from_match(match, locale, min_decimals)))
+    return found
+
+
+def find_amounts(text: str, locale: str = "en") -> list[Found]:
+    """Return each amount in cleaned text, with two decimals at least."""
+    return find_numbers(text, locale, min_decimals=2)
+
+
+def _repaired(text: str, locale: str, min_decimals: int) -> Normalised:
+    """Read a number whose letters can only be misread digits: a decimal mark and mostly digits must be there."""
+    match = CONFUSED_NUMBER.fullmatch(text)
+    if match is None:
+        return NOTHING
+    body = match[2]
+    letters = sum(character.isalpha() or character == "|" for character in body)
+    digits = sum(character.isdigit() for character in body)
+    if not letters or letters > digits or not re.search(r"[.,][\dOolI|SsB]{2}$", body):
+        return NOTHING
+    number, findings = parse_decimal(body.translate(CONFUSED).lstrip("-"), locale)
+    if number is None:
+        return Normalised(None, findings)
+    signed = -number if body.startswith("-") else number
+    return Normalised(_plain(signed, min_decimals), ("ocr_digit_repaired", *findings))
+
+
+def normalise_number(text: str, locale: str = "en", min_decimals: int = 0) -> Normalised:
+    """Return the one number that `text` holds; several different ones are none ("number_several")."""
+    cleaned = clean_text(text)
+    found = find_numbers(cleaned, locale, min_decimals)
+    values = {item.normalised.value for item in found}
+    if len(values) == 1:
+        return found[0].normalised
+    return Normalised(None, ("number_several",)) if found else _repaired(cleaned, locale, min_decimals)
+
+
+def normalise_amount(text: str, locale: str = "en") -> Normalised:
+    """Return an amount as a plain decimal with at least two decimals ("1234.50"; "-12.00" for "(12.00)")."""
+    return normalise_number(text, locale, min_decimals=2)

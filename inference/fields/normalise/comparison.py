@@ -1,0 +1,21 @@
+"""When two values count as the same: amounts as numbers, dates as dates, words without case, space and marks."""
+
+import unicodedata
+
+from inference.fields.normalise.text import clean_text
+from inference.fields.normalise.values import TYPED, normalise
+from inference.types import ValueType
+
+
+def folded(text: str) -> str:
+    """Return letters and digits only, without case or width."""
+    plain = clean_text(text).casefold()
+    return "".join(character for character in plain if unicodedata.category(character)[0] in "LNM")
+
+
+def comparable(value: str, value_type: ValueType, locale: str = "en") -> str:
+    """Return a string that is equal for equal values, printed or canonical; "" where nothing is left to compare."""
+    if value_type not in TYPED:
+        return folded(value)
+    normalised = normalise(value, value_type, locale).value
+    return folded(value) if normalised is None else normalised
