@@ -1,0 +1,1 @@
+"""Wiring only: environment, settings, logging, urls, asgi."""

@@ -1,0 +1,11 @@
+"""Where everything is."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("api/v1/", include("review.api.urls")),
+    path("", include("review.web.urls")),
+]

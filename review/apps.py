@@ -1,0 +1,11 @@
+"""The application."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class ReviewConfig(AppConfig):
+    """Stet's application; its checks are registered by `review.checks`."""
+
+    name = "review"
+    verbose_name = _("Review")

@@ -1,0 +1,73 @@
+"""What open pages hear. An event is a row, written in the transaction of the action that caused it."""
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from review.models import Event
+
+DocumentEventName = Literal[
+    "document.received",
+    "document.opened",
+    "document.page_read",
+    "document.routed",
+    "document.failed",
+    "document.reviewed",
+    "document.retyped",
+]
+TaskEventName = Literal[
+    "review_task.created",
+    "review_task.leased",
+    "review_task.released",
+    "review_task.skipped",
+    "review_task.saved",
+    "review_task.submitted",
+    "review_task.unusable",
+    "review_task.cancelled",
+]
+ExportEventName = Literal["export.requested", "export.progressed", "export.done", "export.failed", "export.cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEvent:
+    """A document moved: its status, band and progress as they stand now."""
+
+    name: DocumentEventName
+    project_id: int
+    document_id: int
+    status: str
+    band: str
+    n_pages: int
+    n_pages_read: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEvent:
+    """A review task moved; `holder` is the user name of whoever holds it now, or ""."""
+
+    name: TaskEventName
+    project_id: int
+    task_id: int
+    document_id: int
+    holder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportEvent:
+    """An export went on: `n_written` of `n_records`."""
+
+    name: ExportEventName
+    project_id: int
+    export_id: int
+    state: str
+    n_written: int
+    n_records: int
+
+
+LiveEvent = DocumentEvent | TaskEvent | ExportEvent
+
+
+def publish(event: LiveEvent) -> None:
+    """Write the event within the caller's transaction; the relays of all ASGI processes pick it up."""
+    payload = asdict(event)
+    name, project_id = payload.pop("name"), payload.pop("project_id")
+    Event.objects.create(name=name, project_id=project_id, payload=payload)

@@ -1,0 +1,5 @@
+"""Socket routes."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,68 @@
+"""The tables. No signals, no `save()` with side effects."""
+
+from review.models.accuracy import AccuracyRollup, Population, ThroughputRollup
+from review.models.audit import AuditEntry, IdempotencyKey
+from review.models.datasets import DatasetExport, ExportState
+from review.models.documents import UNFINISHED_STATUSES, Document, DocumentStatus, Page
+from review.models.engines import EngineVersion, Reading
+from review.models.evaluation import EvaluationRun, RegressionItem, RegressionSet
+from review.models.events import Event, WorkerHeartbeat
+from review.models.extraction import CandidateSet, ExtractionRun, FieldPrediction, PageRead, PageReadState, RunState
+from review.models.reviewing import (
+    FieldEdit,
+    FieldReview,
+    Record,
+    ReviewTask,
+    TaskSkip,
+    TaskState,
+    Verdict,
+)
+from review.models.routing import FieldDecision, PolicyState, RoutingDecision, RoutingPolicy
+from review.models.schemas import DocumentType, SchemaVersion
+from review.models.tenancy import ApiToken, Membership, Project, Role, Tenant, User
+
+__all__ = [
+    "UNFINISHED_STATUSES",
+    "AccuracyRollup",
+    "ApiToken",
+    "AuditEntry",
+    "CandidateSet",
+    "DatasetExport",
+    "Document",
+    "DocumentStatus",
+    "DocumentType",
+    "EngineVersion",
+    "EvaluationRun",
+    "Event",
+    "ExportState",
+    "ExtractionRun",
+    "FieldDecision",
+    "FieldEdit",
+    "FieldPrediction",
+    "FieldReview",
+    "IdempotencyKey",
+    "Membership",
+    "Page",
+    "PageRead",
+    "PageReadState",
+    "PolicyState",
+    "Population",
+    "Project",
+    "Reading",
+    "Record",
+    "RegressionItem",
+    "RegressionSet",
+    "ReviewTask",
+    "Role",
+    "RoutingDecision",
+    "RoutingPolicy",
+    "RunState",
+    "SchemaVersion",
+    "TaskSkip",
+    "TaskState",
+    "Tenant",
+    "ThroughputRollup",
+    "User",
+    "Verdict",
+    "WorkerHeartbeat",
+]

@@ -1,0 +1,190 @@
+"""Work for people, and every keystroke of it."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from review.models.documents import BAND_CHOICES, Document
+from review.models.engines import EngineVersion
+from review.models.extraction import ExtractionRun
+from review.models.schemas import DocumentType
+from review.models.tenancy import Project, User
+
+
+class TaskState(models.TextChoices):
+    """OPEN (leased or not) until a person submits it or marks the document unusable; CANCELLED by a rerun."""
+
+    OPEN = "open", _("open")
+    DONE = "done", _("done")
+    UNUSABLE = "unusable", _("unusable")
+    CANCELLED = "cancelled", _("cancelled")
+
+
+class ReviewTask(models.Model):
+    """Work for one person for a while. A lease is a compare-and-set on `lease_token` ("" when never leased)."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="review_tasks")
+    document_type = models.ForeignKey(DocumentType, on_delete=models.PROTECT, related_name="+")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="review_tasks")
+    run = models.ForeignKey(ExtractionRun, on_delete=models.CASCADE, related_name="review_tasks")
+    state = models.CharField(_("state"), max_length=9, choices=TaskState.choices, default=TaskState.OPEN)
+    priority = models.SmallIntegerField(_("priority"), default=0)
+    lease_holder = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    lease_expires_at = models.DateTimeField(_("lease expires at"), null=True)
+    lease_token = models.CharField(_("lease token"), max_length=32, blank=True)
+    n_skips = models.PositiveSmallIntegerField(_("skips"), default=0)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    finished_at = models.DateTimeField(_("finished at"), null=True)
+    finished_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        verbose_name = _("review task")
+        verbose_name_plural = _("review tasks")
+        indexes: ClassVar = [
+            models.Index(fields=["project", "-priority", "id"], name="task_queue", condition=models.Q(state="open")),
+            models.Index(
+                fields=["project", "document_type", "-priority", "id"],
+                name="task_queue_by_type",
+                condition=models.Q(state="open"),
+            ),
+            models.Index(fields=["lease_holder", "project"], name="task_held", condition=models.Q(state="open")),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["document"], condition=models.Q(state="open"), name="one_open_task_per_document"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"review task {self.pk}"
+
+
+class TaskSkip(models.Model):
+    """A reviewer passed a task on, and why; the same person is not offered it again."""
+
+    task = models.ForeignKey(ReviewTask, on_delete=models.CASCADE, related_name="skips")
+    reviewer = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    reason = models.CharField(_("reason"), max_length=500)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("skip")
+        verbose_name_plural = _("skips")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["task", "reviewer"], name="one_skip_per_task_and_reviewer"),
+        ]
+
+    def __str__(self) -> str:
+        return f"skip {self.pk}"
+
+
+class Verdict(models.TextChoices):
+    """What a person found. A correction is any but the first; ILLEGIBLE leaves no truth."""
+
+    CONFIRMED = "confirmed", _("confirmed")
+    CORRECTED = "corrected", _("corrected")
+    MISSING = "missing", _("missing on the page")
+    SPURIOUS = "spurious", _("should not be there")
+    ILLEGIBLE = "illegible", _("illegible")
+
+
+class FieldEdit(models.Model):
+    """One saved state of one field while a task is worked on. Append-only; the highest version counts."""
+
+    task = models.ForeignKey(ReviewTask, on_delete=models.CASCADE, related_name="edits")
+    field_path = models.CharField(_("field"), max_length=200)
+    version = models.PositiveIntegerField(_("version"))
+    verdict = models.CharField(_("verdict"), max_length=9, choices=Verdict.choices)
+    value = models.JSONField(_("value"), null=True)
+    author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    saved_at = models.DateTimeField(_("saved at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("field edit")
+        verbose_name_plural = _("field edits")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["task", "field_path", "version"], name="one_edit_per_version"),
+        ]
+
+    def __str__(self) -> str:
+        return f"edit {self.pk}"
+
+
+class FieldReview(models.Model):
+    """A person's verdict on one field of one task: a label. Append-only.
+
+    `is_in_sample` is false for a field that the reviewer looked at unasked: ground truth, but no part of an
+    estimate. The columns from `document_type` to `band` repeat what stood when the field was read, so that the
+    roll-ups read no other table. `is_correct` is null for an illegible field.
+    """
+
+    task = models.ForeignKey(ReviewTask, on_delete=models.CASCADE, related_name="field_reviews")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="field_reviews")
+    field_path = models.CharField(_("field"), max_length=200)
+    verdict = models.CharField(_("verdict"), max_length=9, choices=Verdict.choices)
+    value = models.JSONField(_("value"), null=True)
+    predicted_value = models.JSONField(_("predicted value"), null=True)
+    reviewer = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    is_correct = models.BooleanField(_("is correct"), null=True)
+    is_in_sample = models.BooleanField(_("is in the sample"))
+    inclusion_probability = models.FloatField(_("inclusion probability"))
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    document_type = models.ForeignKey(DocumentType, on_delete=models.PROTECT, related_name="+")
+    engine_version = models.ForeignKey(EngineVersion, on_delete=models.PROTECT, related_name="+")
+    confidence = models.FloatField(_("confidence"), null=True)
+    band = models.CharField(_("band"), max_length=8, choices=BAND_CHOICES)
+    is_rolled_up = models.BooleanField(_("is rolled up"), default=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("field review")
+        verbose_name_plural = _("field reviews")
+        indexes: ClassVar = [
+            models.Index(fields=["id"], name="field_review_to_roll_up", condition=models.Q(is_rolled_up=False)),
+            models.Index(fields=["document", "field_path"], name="field_review_by_document"),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["task", "field_path"], name="one_verdict_per_task_and_field"),
+            models.CheckConstraint(
+                condition=models.Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
+                name="review_inclusion_probability_above_0_up_to_1",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"field review {self.pk}"
+
+
+class Record(models.Model):
+    """The accepted values of a document. Append-only: a change is a new revision, one is current.
+
+    `values` maps field_path to value. `provenance` maps field_path to {"source": "model", "engine_version",
+    "policy", "confidence"} or {"source": "person", "reviewer", "verdict", "task"}.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="records")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="records")
+    revision = models.PositiveIntegerField(_("revision"))
+    is_current = models.BooleanField(_("is current"), default=True)
+    run = models.ForeignKey(ExtractionRun, on_delete=models.PROTECT, related_name="+")
+    reviewer = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    values = models.JSONField(_("values"))
+    provenance = models.JSONField(_("provenance"))
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("record")
+        verbose_name_plural = _("records")
+        indexes: ClassVar = [
+            models.Index(fields=["project", "-id"], name="record_newest", condition=models.Q(is_current=True)),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["document", "revision"], name="one_record_per_revision"),
+            models.UniqueConstraint(
+                fields=["document"], condition=models.Q(is_current=True), name="one_current_record_per_document"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"record {self.pk}"

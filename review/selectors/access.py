@@ -1,0 +1,127 @@
+"""The only door to one object: who asks, for what, with which role. Missing and foreign objects look alike."""
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from review.exceptions import ForbiddenError, NotFoundError
+from review.models import (
+    ApiToken,
+    DatasetExport,
+    Document,
+    DocumentType,
+    Membership,
+    Page,
+    Project,
+    Record,
+    ReviewTask,
+    Role,
+    User,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Whoever acts: a signed-in user, a program with an API token, or Stet itself (`SYSTEM`, no user)."""
+
+    user: User | None
+    api_token: ApiToken | None = None
+
+    @property
+    def label(self) -> str:
+        """How the audit trail names the actor."""
+        if self.user is None:
+            return "system"
+        return f"{self.user.get_username()} ({self.api_token.prefix})" if self.api_token else self.user.get_username()
+
+
+SYSTEM = Actor(user=None)
+
+
+def role_in(actor: Actor, project: Project) -> Role | None:
+    """Return the actor's role in the project, or None for a stranger. A token never exceeds its user's own role."""
+    if actor.user is None:
+        return Role.ADMIN
+    if not actor.user.is_active or (actor.api_token is not None and actor.api_token.project_id != project.pk):
+        return None
+    membership = Membership.objects.filter(project=project, user=actor.user).only("role").first()
+    if membership is None:
+        return None
+    role = Role(membership.role)
+    if actor.api_token is not None and not Role(actor.api_token.role).includes(role):
+        return Role(actor.api_token.role)
+    return role
+
+
+def projects_for(actor: Actor) -> QuerySet[Project]:
+    """Return the projects that the actor may see, by name."""
+    if actor.user is None:
+        return Project.objects.order_by("name")
+    projects = Project.objects.filter(memberships__user=actor.user).order_by("name")
+    return projects.filter(pk=actor.api_token.project_id) if actor.api_token is not None else projects
+
+
+def access_project(actor: Actor, slug: str, role: Role = Role.VIEWER) -> Project:
+    """Return the project; raise NotFoundError for strangers, ForbiddenError for members with too small a role."""
+    project = Project.objects.select_related("tenant").filter(slug=slug).first()
+    held = role_in(actor, project) if project is not None else None
+    if project is None or held is None:
+        raise NotFoundError
+    if not held.includes(role):
+        raise ForbiddenError
+    return project
+
+
+def access_document_type(project: Project, slug: str) -> DocumentType:
+    """Return a document type of an accessed project with its active schema version."""
+    found = DocumentType.objects.select_related("active_version").filter(project=project, slug=slug).first()
+    if found is None:
+        raise NotFoundError
+    return found
+
+
+def access_document(actor: Actor, slug: str, document_id: int, role: Role = Role.VIEWER) -> Document:
+    """Return a document of the project `slug`; raise as `access_project` does, NotFoundError where there is none."""
+    project = access_project(actor, slug, role)
+    documents = Document.objects.select_related("document_type", "project", "uploaded_by", "schema_version")
+    document = documents.filter(project=project, pk=document_id).first()
+    if document is None:
+        raise NotFoundError
+    return document
+
+
+def access_page(actor: Actor, slug: str, document_id: int, page_number: int) -> Page:
+    """Return one page of a document that the actor may see; a duplicate shows the first document's pages."""
+    document = access_document(actor, slug, document_id)
+    page = Page.objects.filter(document_id=document.duplicate_of_id or document.pk, page_number=page_number).first()
+    if page is None:
+        raise NotFoundError
+    return page
+
+
+def access_review_task(actor: Actor, slug: str, task_id: int, role: Role = Role.REVIEWER) -> ReviewTask:
+    """Return a review task of the project `slug`."""
+    project = access_project(actor, slug, role)
+    tasks = ReviewTask.objects.select_related("document", "run", "document_type", "lease_holder")
+    task = tasks.filter(project=project, pk=task_id).first()
+    if task is None:
+        raise NotFoundError
+    return task
+
+
+def access_record(actor: Actor, slug: str, record_id: int) -> Record:
+    """Return one revision of a record of the project `slug`."""
+    project = access_project(actor, slug)
+    record = Record.objects.select_related("document").filter(project=project, pk=record_id).first()
+    if record is None:
+        raise NotFoundError
+    return record
+
+
+def access_export(actor: Actor, slug: str, export_id: int) -> DatasetExport:
+    """Return an export of the project `slug`; exports are for managers."""
+    project = access_project(actor, slug, Role.MANAGER)
+    export = DatasetExport.objects.filter(project=project, pk=export_id).first()
+    if export is None:
+        raise NotFoundError
+    return export

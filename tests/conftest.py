@@ -1,0 +1,53 @@
+"""Fixtures that every test may use. Files of tests go to a folder of their own, never to var/."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from review.models import DocumentType, Project, Role, User
+from tests import factories
+
+
+@pytest.fixture(autouse=True)
+def _own_media_root(settings: Settings, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.DATA_DIR = tmp_path
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # Names without hashes: templates are tested without `collectstatic`.
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    }
+
+
+@dataclass(frozen=True)
+class Cast:
+    """The people of every access test: four roles in one project, and a manager of another tenant's project."""
+
+    project: Project
+    document_type: DocumentType
+    admin: User
+    manager: User
+    reviewer: User
+    viewer: User
+    other_project: Project
+    other_document_type: DocumentType
+    stranger: User
+
+
+@pytest.fixture
+def cast(db: None) -> Cast:
+    """Two tenants with a project each, and the people in them."""
+    project, other = factories.make_project("receipts"), factories.make_project("elsewhere")
+    return Cast(
+        project=project,
+        document_type=factories.make_document_type(project),
+        admin=factories.make_member(project, Role.ADMIN, "ada"),
+        manager=factories.make_member(project, Role.MANAGER, "mia"),
+        reviewer=factories.make_member(project, Role.REVIEWER, "rui"),
+        viewer=factories.make_member(project, Role.VIEWER, "vik"),
+        other_project=other,
+        other_document_type=factories.make_document_type(other),
+        stranger=factories.make_member(other, Role.MANAGER, "sam"),
+    )
