@@ -1,0 +1,164 @@
+"""From evidence to a decision: a band for every field and for the document, and who is looked at with what chance.
+
+The sampling design:
+
+- A field's band is REVIEW when anything is wrong with it (a finding, no value though required, a value without a
+  confidence, a confidence below the review threshold), AUTO from the auto threshold on, SAMPLED between.
+- The document's band is the worst of its *required* fields. A doubtful optional field does not hold a document up:
+  it keeps its own band, so that a record can show its value as doubtful, and it is looked at first when a person has
+  the document anyway. A document type without required fields is banded by all of them; a document without any
+  field goes to a person.
+- An optional field that is absent, with nothing wrong and no confidence in its absence, is SAMPLED: most documents
+  lack some optional field, a person need not confirm each, but it is never AUTO and is looked at with a known chance.
+- A document in band AUTO or SAMPLED is audited when its audit draw falls below the rate of its band: then every field
+  is examined. In a document in band REVIEW the doubtful fields are examined for certain; a second, independent draw
+  decides whether its other fields are examined as well.
+
+So the inclusion probability of a field is 1 (doubtful, in a reviewed document), the full examination's share (any
+other field of a reviewed document) or the audit rate of the document's band. It is never 0: whatever was stored
+without a look had a known, positive chance of one, which is what `review.accuracy.estimators` needs. A field that
+nobody examined has no verdict; a field that a reviewer touched though `is_to_examine` is false is ground truth but
+not part of the sample.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from review.routing.bands import Band
+from review.routing.policy import PolicyRules, Thresholds
+from review.routing.reasons import Reason, in_order, reason_for_finding
+from review.routing.sampling import Purpose, draw
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEvidence:
+    """What routing may know of a field: never its value.
+
+    `confidence` is in 0-1; None, NaN and anything outside 0-1 count as missing. `findings` are codes of failures.
+    """
+
+    field_path: str
+    confidence: float | None
+    has_value: bool
+    is_required: bool
+    findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDecision:
+    """A field's band with its reasons, the probability that it is examined, and whether it is."""
+
+    field_path: str
+    band: Band
+    reasons: tuple[Reason, ...]
+    inclusion_probability: float
+    is_to_examine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """The two numbers in [0, 1) that chance gave the document under this policy."""
+
+    audit: float
+    full_examination: float
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDecision:
+    """What happens next with a document. `is_selected`: a person must look at it, in review or as an audit.
+
+    `is_full_examination`: a document in band REVIEW of which every field is to be examined.
+    """
+
+    band: Band
+    is_selected: bool
+    is_full_examination: bool
+    reasons: tuple[Reason, ...]
+    draws: Draws
+    fields: tuple[FieldDecision, ...]
+
+
+def decide(
+    fields: Sequence[FieldEvidence],
+    rules: PolicyRules,
+    document_key: str,
+    policy_key: str,
+    *,
+    document_reasons: Sequence[Reason] = (),
+) -> DocumentDecision:
+    """Route one document by the module's design; the same arguments always give the same decision.
+
+    `document_reasons` are known of the document as a whole: a fault (`Reason.is_fault`) makes every field doubtful, any
+    other is only kept. Raise ValueError when a field path occurs twice.
+    """
+    paths = [field.field_path for field in fields]
+    if len(set(paths)) != len(paths):
+        raise ValueError("a field path occurs twice")
+    faults = [reason for reason in document_reasons if reason.is_fault]
+    if not fields:
+        faults.append(Reason.NOTHING_READ)
+    banded = [_band(field, rules.thresholds_for(field.field_path), faults) for field in fields]
+    deciding = [pair for field, pair in zip(fields, banded, strict=True) if field.is_required] or banded
+    band = Band.REVIEW if faults else Band.worst(band for band, _ in deciding)
+    draws = Draws(
+        draw(document_key, policy_key, rules.salt, Purpose.AUDIT),
+        draw(document_key, policy_key, rules.salt, Purpose.FULL_EXAMINATION),
+    )
+    share = base_share(band, rules)
+    is_drawn = (draws.full_examination if band is Band.REVIEW else draws.audit) < share
+    reasons = [*document_reasons, *faults]
+    reasons += [reason for own, why in deciding if own is band for reason in why]
+    if is_drawn:
+        reasons.append(_DRAWN[band])
+    return DocumentDecision(
+        band=band,
+        is_selected=band is Band.REVIEW or is_drawn,
+        is_full_examination=band is Band.REVIEW and is_drawn,
+        reasons=in_order(reasons),
+        draws=draws,
+        fields=tuple(
+            FieldDecision(
+                field_path=path,
+                band=own,
+                reasons=why,
+                inclusion_probability=1.0 if band is own is Band.REVIEW else share,
+                is_to_examine=is_drawn or band is own is Band.REVIEW,
+            )
+            for path, (own, why) in zip(paths, banded, strict=True)
+        ),
+    )
+
+
+_DRAWN = {
+    Band.AUTO: Reason.AUDIT_AUTO,
+    Band.SAMPLED: Reason.AUDIT_SAMPLED,
+    Band.REVIEW: Reason.FULL_EXAMINATION,
+}
+
+
+def base_share(band: Band, rules: PolicyRules) -> float:
+    """Return the probability in (0, 1] that a field nobody doubts is examined in a document of `band`."""
+    return {
+        Band.AUTO: rules.audit_auto_share,
+        Band.SAMPLED: rules.audit_sampled_share,
+        Band.REVIEW: rules.full_examination_share,
+    }[band]
+
+
+def _band(field: FieldEvidence, limits: Thresholds, faults: Sequence[Reason]) -> tuple[Band, tuple[Reason, ...]]:
+    doubts = [*faults, *map(reason_for_finding, field.findings)]
+    if not field.has_value and field.is_required:
+        doubts.append(Reason.MISSING_VALUE)
+    # Written so that NaN, for which every comparison is false, lands on the side of the missing.
+    confidence = field.confidence if field.confidence is not None and 0 <= field.confidence <= 1 else None
+    if confidence is None and field.has_value:
+        doubts.append(Reason.MISSING_CONFIDENCE)
+    if confidence is not None and confidence < limits.review:
+        doubts.append(Reason.LOW_CONFIDENCE)
+    if doubts:
+        return Band.REVIEW, in_order(doubts)
+    if confidence is None:
+        return Band.SAMPLED, (Reason.MISSING_VALUE,)
+    if limits.auto is None or confidence < limits.auto:
+        return Band.SAMPLED, (Reason.LOW_CONFIDENCE,)
+    return Band.AUTO, ()

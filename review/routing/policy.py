@@ -1,0 +1,144 @@
+"""A policy's rules: thresholds by field and the rates of looking (V1). Plain JSON in the database, strict here."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, TypeGuard
+
+
+class PolicyError(ValueError):
+    """Rules that cannot be used. `problems` lists (JSON Pointer into the rules, message) pairs, each exact."""
+
+    code = "invalid_policy"
+
+    def __init__(self, problems: list[tuple[str, str]]) -> None:
+        super().__init__("; ".join(f"{pointer or '/'}: {message}" for pointer, message in problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Two limits on confidence, each in 0-1: below `review` a person looks; from `auto` on the value is stored.
+
+    `auto` None means never automatic, not even at confidence 1: the state of a field with too few labels (K3).
+    """
+
+    auto: float | None
+    review: float
+
+    def as_json(self) -> dict[str, float | None]:
+        """Return {"auto": …, "review": …}."""
+        return {"auto": self.auto, "review": self.review}
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRules:
+    """What `decide` goes by.
+
+    `fields` maps a field path to its thresholds; in the path of a repeated group's column the row is `*`
+    ("/line_items/*/amount"). `default` holds for every other field. The shares are probabilities in (0, 1]: 0 is
+    refused since a value stored unseen must have had a chance of being looked at, or no estimate can speak for it.
+    Raises PolicyError, whichever way it is built.
+    """
+
+    default: Thresholds = Thresholds(auto=0.95, review=0.6)
+    fields: Mapping[str, Thresholds] = field(default_factory=dict)
+    audit_auto_share: float = 0.02
+    audit_sampled_share: float = 0.20
+    full_examination_share: float = 0.10
+    salt: str = "stet"
+
+    def __post_init__(self) -> None:
+        # A copy that nobody can write to: rules are shared between decisions.
+        object.__setattr__(self, "fields", MappingProxyType(dict(self.fields)))
+        problems = _problems(self.as_json())
+        if problems:
+            raise PolicyError(problems)
+
+    def thresholds_for(self, field_path: str) -> Thresholds:
+        """Return the thresholds of a field: by its exact path, else with each row number as `*`, else the default."""
+        exact = self.fields.get(field_path)
+        if exact is not None:
+            return exact
+        pattern = "/".join("*" if token.isdecimal() else token for token in field_path.split("/"))
+        return self.fields.get(pattern, self.default)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain JSON data; `from_json` is its inverse."""
+        return {
+            "default": self.default.as_json(),
+            "fields": {path: thresholds.as_json() for path, thresholds in self.fields.items()},
+            "audit_auto_share": self.audit_auto_share,
+            "audit_sampled_share": self.audit_sampled_share,
+            "full_examination_share": self.full_examination_share,
+            "salt": self.salt,
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> "PolicyRules":
+        """Build rules from JSON data; a key left out keeps its default. Raise PolicyError with every problem found."""
+        problems = _problems(data)
+        if problems or not isinstance(data, Mapping):
+            raise PolicyError(problems)
+        values = dict(data)
+        if "default" in values:
+            values["default"] = Thresholds(**values["default"])
+        values["fields"] = {path: Thresholds(**limits) for path, limits in values.get("fields", {}).items()}
+        return cls(**values)
+
+
+_SHARES = ("audit_auto_share", "audit_sampled_share", "full_examination_share")
+_KEYS = ("default", "fields", *_SHARES, "salt")
+
+
+def _problems(data: object) -> list[tuple[str, str]]:
+    if not isinstance(data, Mapping):
+        return [("", "must be an object")]
+    problems = [(_pointer(key), "is not a known key") for key in data if key not in _KEYS]
+    if "default" in data:
+        problems += _threshold_problems("/default", data["default"])
+    fields = data.get("fields", {})
+    if not isinstance(fields, Mapping):
+        problems.append(("/fields", "must be an object"))
+    else:
+        for path, limits in fields.items():
+            if not isinstance(path, str) or not path.startswith("/"):
+                problems.append((f"/fields{_pointer(path)}", "must be a field path that starts with /"))
+            problems += _threshold_problems(f"/fields{_pointer(path)}", limits)
+    for key in _SHARES:
+        if key in data and not (_is_number(data[key]) and 0 < data[key] <= 1):
+            problems.append((f"/{key}", "must be a number above 0 and at most 1"))
+    if "salt" in data and not (isinstance(data["salt"], str) and data["salt"]):
+        problems.append(("/salt", "must be a text that is not empty"))
+    return problems
+
+
+def _threshold_problems(pointer: str, limits: object) -> list[tuple[str, str]]:
+    if not isinstance(limits, Mapping):
+        return [(pointer, "must be an object with the keys auto and review")]
+    problems = [(pointer + _pointer(key), "is not a known key") for key in limits if key not in ("auto", "review")]
+    problems += [(f"{pointer}/{key}", "is required") for key in ("auto", "review") if key not in limits]
+    if problems:
+        return problems
+    auto, review = limits["auto"], limits["review"]
+    if auto is not None and not _is_share(auto):
+        problems.append((f"{pointer}/auto", "must be a number from 0 to 1, or null for never"))
+    if not _is_share(review):
+        problems.append((f"{pointer}/review", "must be a number from 0 to 1"))
+    if not problems and auto is not None and review > auto:
+        problems.append((f"{pointer}/review", "must not be above auto"))
+    return problems
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    # bool is an int to Python, yet `true` in a policy is a mistake.
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_share(value: object) -> bool:
+    return _is_number(value) and 0 <= value <= 1
+
+
+def _pointer(key: object) -> str:
+    return "/" + str(key).replace("~", "~0").replace("/", "~1")

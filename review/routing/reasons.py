@@ -1,0 +1,49 @@
+"""Why a document or a field was routed as it was: codes that are stored, counted and translated."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """One reason. Declared in the order in which a person should read them, gravest first."""
+
+    ENGINE_FAILED = "engine_failed"
+    SCHEMA_INVALID = "schema_invalid"
+    LOW_QUALITY = "low_quality"
+    MISSING_VALUE = "missing_value"
+    RULE_FAILED = "rule_failed"
+    AMBIGUOUS_VALUE = "ambiguous_value"
+    MISSING_CONFIDENCE = "missing_confidence"
+    LOW_CONFIDENCE = "low_confidence"
+    NOTHING_READ = "nothing_read"
+    FULL_EXAMINATION = "full_examination"
+    AUDIT_SAMPLED = "audit_sampled"
+    AUDIT_AUTO = "audit_auto"
+    DUPLICATE = "duplicate"
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the reason, given for a whole document, leaves every one of its fields doubtful."""
+        return self in _FAULTS
+
+
+_FAULTS = frozenset({Reason.ENGINE_FAILED, Reason.SCHEMA_INVALID, Reason.LOW_QUALITY, Reason.NOTHING_READ})
+_ORDER = {reason: position for position, reason in enumerate(Reason)}
+
+# A finding is a free code of the reader ("date_ambiguous"); any of these words in it tells its kind.
+_WORDS = {
+    Reason.AMBIGUOUS_VALUE: frozenset({"ambiguous"}),
+    Reason.SCHEMA_INVALID: frozenset({"schema"}),
+    Reason.LOW_QUALITY: frozenset({"quality", "blurred", "occluded", "cropped"}),
+}
+
+
+def reason_for_finding(finding: str) -> Reason:
+    """Return the kind of a finding's code; every finding is a failure, so an unknown one is RULE_FAILED."""
+    words = set(finding.split("_"))
+    return next((reason for reason, known in _WORDS.items() if words & known), Reason.RULE_FAILED)
+
+
+def in_order(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    """Return the distinct `reasons`, gravest first."""
+    return tuple(sorted(set(reasons), key=_ORDER.__getitem__))

@@ -1,0 +1,160 @@
+import json
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from review.routing.policy import PolicyError, PolicyRules, Thresholds
+
+SHARES = ["audit_auto_share", "audit_sampled_share", "full_examination_share"]
+
+shares = st.floats(0, 1, exclude_min=True)
+paths = st.text(st.characters(codec="utf-8"), max_size=10).map("/".__add__)
+
+
+@st.composite
+def thresholds(draw: st.DrawFn) -> Thresholds:
+    review, auto = sorted([draw(st.floats(0, 1)), draw(st.floats(0, 1))])
+    return Thresholds(auto=draw(st.sampled_from([auto, None])), review=review)
+
+
+rules = st.builds(
+    PolicyRules,
+    default=thresholds(),
+    fields=st.dictionaries(paths, thresholds(), max_size=4),
+    audit_auto_share=shares,
+    audit_sampled_share=shares,
+    full_examination_share=shares,
+    salt=st.text(st.characters(codec="utf-8"), min_size=1),
+)
+
+
+def problems_of(data: object) -> list[tuple[str, str]]:
+    with pytest.raises(PolicyError) as caught:
+        PolicyRules.from_json(data)
+    return caught.value.problems
+
+
+def test_defaults_are_those_of_the_house() -> None:
+    default = PolicyRules()
+    assert (default.audit_auto_share, default.audit_sampled_share, default.full_examination_share) == (0.02, 0.2, 0.1)
+    assert PolicyRules.from_json({}) == default
+
+
+@given(rules)
+def test_rules_survive_json(given_rules: PolicyRules) -> None:
+    assert PolicyRules.from_json(json.loads(json.dumps(given_rules.as_json()))) == given_rules
+
+
+def test_json_form_is_the_documented_one() -> None:
+    one = PolicyRules(fields={"/total": Thresholds(auto=None, review=0.5)}, salt="x")
+    assert one.as_json() == {
+        "default": {"auto": 0.95, "review": 0.6},
+        "fields": {"/total": {"auto": None, "review": 0.5}},
+        "audit_auto_share": 0.02,
+        "audit_sampled_share": 0.2,
+        "full_examination_share": 0.1,
+        "salt": "x",
+    }
+
+
+@pytest.mark.parametrize("key", SHARES)
+@pytest.mark.parametrize("value", [0, 0.0, -0.1, 1.0001, float("nan"), float("inf"), True, "0.1", None, [0.1]])
+def test_a_share_that_is_no_positive_probability_is_refused(key: str, value: Any) -> None:
+    assert problems_of({key: value}) == [(f"/{key}", "must be a number above 0 and at most 1")]
+
+
+@pytest.mark.parametrize("key", SHARES)
+@pytest.mark.parametrize("value", [1, 1.0, 1e-9])
+def test_a_share_up_to_certainty_is_accepted(key: str, value: float) -> None:
+    assert getattr(PolicyRules.from_json({key: value}), key) == value
+
+
+@pytest.mark.parametrize("value", [-0.01, 1.01, float("nan"), True, "0.9", {}])
+def test_a_threshold_outside_0_1_is_refused(value: Any) -> None:
+    assert problems_of({"default": {"auto": value, "review": 0}}) == [
+        ("/default/auto", "must be a number from 0 to 1, or null for never")
+    ]
+    assert problems_of({"default": {"auto": 1, "review": value}}) == [
+        ("/default/review", "must be a number from 0 to 1")
+    ]
+
+
+def test_a_review_threshold_above_auto_is_refused_and_equal_is_not() -> None:
+    assert problems_of({"fields": {"/total": {"auto": 0.5, "review": 0.6}}}) == [
+        ("/fields/~1total/review", "must not be above auto")
+    ]
+    equal = PolicyRules.from_json({"default": {"auto": 0.5, "review": 0.5}})
+    assert equal.default == Thresholds(0.5, 0.5)
+
+
+def test_null_is_allowed_for_auto_only() -> None:
+    assert PolicyRules.from_json({"default": {"auto": None, "review": 1}}).default.auto is None
+    assert problems_of({"default": {"auto": None, "review": None}}) == [
+        ("/default/review", "must be a number from 0 to 1")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "problems"),
+    [
+        (None, [("", "must be an object")]),
+        ([], [("", "must be an object")]),
+        ({"audit_share": 0.1}, [("/audit_share", "is not a known key")]),
+        ({"a/b~c": 1}, [("/a~1b~0c", "is not a known key")]),
+        ({"default": 0.9}, [("/default", "must be an object with the keys auto and review")]),
+        ({"default": {}}, [("/default/auto", "is required"), ("/default/review", "is required")]),
+        ({"default": {"auto": 1, "review": 0, "low": 0}}, [("/default/low", "is not a known key")]),
+        ({"fields": []}, [("/fields", "must be an object")]),
+        (
+            {"fields": {"total": {"auto": 1, "review": 0}}},
+            [("/fields/total", "must be a field path that starts with /")],
+        ),
+        ({"salt": ""}, [("/salt", "must be a text that is not empty")]),
+        ({"salt": 7}, [("/salt", "must be a text that is not empty")]),
+    ],
+)
+def test_each_mistake_is_named_with_its_place(data: object, problems: list[tuple[str, str]]) -> None:
+    assert problems_of(data) == problems
+
+
+def test_all_mistakes_are_reported_at_once() -> None:
+    data = {"x": 1, "default": {"auto": 2, "review": 0}, "audit_auto_share": 0, "salt": ""}
+    assert [pointer for pointer, _ in problems_of(data)] == ["/x", "/default/auto", "/audit_auto_share", "/salt"]
+
+
+def test_the_message_names_the_whole_when_the_whole_is_wrong() -> None:
+    with pytest.raises(PolicyError, match=r"^/: must be an object$"):
+        PolicyRules.from_json("rules")
+
+
+def test_rules_built_in_code_are_as_strict() -> None:
+    with pytest.raises(PolicyError, match="audit_auto_share"):
+        PolicyRules(audit_auto_share=0)
+    with pytest.raises(PolicyError, match="must not be above auto"):
+        PolicyRules(default=Thresholds(auto=0.1, review=0.2))
+
+
+def test_rules_cannot_be_changed_from_outside() -> None:
+    source = {"/total": Thresholds(0.9, 0.5)}
+    built = PolicyRules(fields=source)
+    source["/date"] = Thresholds(0.1, 0.1)
+    assert list(built.fields) == ["/total"]
+    with pytest.raises(TypeError):
+        built.fields["/x"] = Thresholds(0.1, 0.1)  # type: ignore[index]
+    with pytest.raises(FrozenInstanceError):
+        built.salt = "y"  # type: ignore[misc]
+
+
+def test_thresholds_are_found_by_path_then_by_column_then_default() -> None:
+    exact, column, default = Thresholds(0.9, 0.1), Thresholds(0.8, 0.2), Thresholds(0.7, 0.3)
+    built = PolicyRules(
+        default=default, fields={"/line_items/0/amount": exact, "/line_items/*/amount": column, "/2024": exact}
+    )
+    assert built.thresholds_for("/line_items/0/amount") is exact
+    assert built.thresholds_for("/line_items/17/amount") is column
+    assert built.thresholds_for("/line_items/17/name") is default
+    assert built.thresholds_for("/2024") is exact
+    assert built.thresholds_for("/amount") is default

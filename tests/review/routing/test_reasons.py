@@ -1,0 +1,43 @@
+import pytest
+
+from review.routing.reasons import Reason, in_order, reason_for_finding
+
+
+@pytest.mark.parametrize(
+    ("finding", "reason"),
+    [
+        ("date_ambiguous", Reason.AMBIGUOUS_VALUE),
+        ("ambiguous", Reason.AMBIGUOUS_VALUE),
+        ("schema_type", Reason.SCHEMA_INVALID),
+        ("low_quality", Reason.LOW_QUALITY),
+        ("occluded", Reason.LOW_QUALITY),
+        ("pattern_mismatch", Reason.RULE_FAILED),
+        ("total_does_not_add_up", Reason.RULE_FAILED),
+        ("", Reason.RULE_FAILED),
+        ("unambiguously_wrong", Reason.RULE_FAILED),
+    ],
+)
+def test_every_finding_has_a_typed_reason(finding: str, reason: Reason) -> None:
+    assert reason_for_finding(finding) is reason
+
+
+def test_reasons_come_gravest_first_and_once() -> None:
+    given = [Reason.AUDIT_AUTO, Reason.LOW_CONFIDENCE, Reason.ENGINE_FAILED, Reason.LOW_CONFIDENCE]
+    assert in_order(given) == (Reason.ENGINE_FAILED, Reason.LOW_CONFIDENCE, Reason.AUDIT_AUTO)
+
+
+def test_codes_that_others_store_never_change() -> None:
+    assert {reason.value for reason in Reason} == {
+        "engine_failed", "schema_invalid", "low_quality", "missing_value", "rule_failed", "ambiguous_value",
+        "missing_confidence", "low_confidence", "nothing_read", "full_examination", "audit_sampled", "audit_auto",
+        "duplicate",
+    }  # fmt: skip
+
+
+def test_only_what_spoils_the_whole_reading_is_a_fault() -> None:
+    assert {reason for reason in Reason if reason.is_fault} == {
+        Reason.ENGINE_FAILED,
+        Reason.SCHEMA_INVALID,
+        Reason.LOW_QUALITY,
+        Reason.NOTHING_READ,
+    }
