@@ -1,0 +1,36 @@
+"""Document types, their versions and policies."""
+
+from django.db.models import QuerySet
+
+from review.exceptions import NotFoundError
+from review.models import DocumentType, PolicyState, Project, RoutingPolicy, SchemaVersion
+from review.routing.policy import PolicyRules
+
+
+def document_types_for(project: Project) -> QuerySet[DocumentType]:
+    """Return the document types of a project with their active versions, by slug."""
+    return DocumentType.objects.select_related("active_version").filter(project=project).order_by("slug")
+
+
+def schema_versions_of(document_type: DocumentType) -> QuerySet[SchemaVersion]:
+    """Return the schema versions of a type, newest first."""
+    return document_type.schema_versions.order_by("-number")
+
+
+def policies_of(document_type: DocumentType) -> QuerySet[RoutingPolicy]:
+    """Return the policies of a type, newest first."""
+    return document_type.policies.select_related("created_by").order_by("-number")
+
+
+def access_policy(document_type: DocumentType, number: int) -> RoutingPolicy:
+    """Return one policy of an accessed document type; raise NotFoundError."""
+    policy = document_type.policies.select_related("document_type").filter(number=number).first()
+    if policy is None:
+        raise NotFoundError
+    return policy
+
+
+def active_policy(document_type: DocumentType) -> tuple[RoutingPolicy, PolicyRules] | None:
+    """Return the active policy of a type and its rules, or None where there is none."""
+    policy = document_type.policies.filter(state=PolicyState.ACTIVE).first()
+    return (policy, PolicyRules.from_json(policy.rules)) if policy is not None else None
