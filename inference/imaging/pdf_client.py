@@ -53,7 +53,7 @@ class _PdfProcess:
     def __init__(self, path: Path, limits: Limits, *, long_side: int) -> None:
         self._limits = limits
         self._long_side = long_side
-        arguments = [limits.max_pages, long_side, limits.pdf_memory_bytes, limits.pdf_seconds]
+        arguments = [limits.max_pages, limits.max_pixels, long_side, limits.pdf_memory_bytes, limits.pdf_seconds]
         self._child = subprocess.Popen(  # noqa: S603 (our own module, no shell)
             [sys.executable, "-m", _MODULE, str(path.resolve()), *map(str, arguments)],
             stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""The separate process that opens PDFs: `pdf_process PATH MAX_PAGES LONG_SIDE MEMORY_BYTES SECONDS`.
+"""The separate process that opens PDFs: `pdf_process PATH MAX_PAGES MAX_PIXELS LONG_SIDE MEMORY_BYTES SECONDS`.
 
 A long side of 0 counts the pages and draws none. It writes `pdf_protocol` messages to its standard output and obeys
 its limits itself, so that it also ends when the parent was killed: memory by RLIMIT_AS, a hanging page by RLIMIT_CPU,
@@ -9,6 +9,7 @@ import math
 import os
 import resource
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,6 +18,7 @@ import pypdfium2.raw as pdfium_c
 
 from inference.imaging.pdf_protocol import FAILURES, HEADER, Message
 
+_PICTURE_DEPTH = 3
 _ENCRYPTED_ERRORS = (pdfium_c.FPDF_ERR_PASSWORD, pdfium_c.FPDF_ERR_SECURITY)
 
 
@@ -24,16 +26,24 @@ class _RefusedError(Exception):
     """The document cannot be taken; the argument is one of `FAILURES`."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    max_pages: int
+    max_pixels: int
+    long_side: int
+    seconds: float
+
+
 def main(arguments: list[str]) -> None:
     """Serve one PDF and return."""
     path = Path(arguments[0])
-    max_pages, long_side, memory_bytes = (int(argument) for argument in arguments[1:4])
-    seconds = float(arguments[4])
+    max_pages, max_pixels, long_side, memory_bytes = (int(argument) for argument in arguments[1:5])
+    bounds = _Bounds(max_pages, max_pixels, long_side, float(arguments[5]))
     with _private_output() as out:
         _limit_memory(memory_bytes)
         _send(out, Message.READY)
         try:
-            _serve(out, path, max_pages, long_side, seconds)
+            _serve(out, path, bounds)
             _send(out, Message.DONE)
         except _RefusedError as refusal:
             _send(out, Message.FAILED, FAILURES.index(str(refusal)))
@@ -70,20 +80,20 @@ def _send(out: BinaryIO, message: Message, first: int = 0, second: int = 0, thir
     out.flush()
 
 
-def _serve(out: BinaryIO, path: Path, max_pages: int, long_side: int, seconds: float) -> None:
-    _grant_cpu(seconds)
+def _serve(out: BinaryIO, path: Path, bounds: _Bounds) -> None:
+    _grant_cpu(bounds.seconds)
     with _open(path) as document:
         document.init_forms()
         n_pages = len(document)
         if n_pages == 0:
             raise _RefusedError("no_pages")
-        if n_pages > max_pages:
+        if n_pages > bounds.max_pages:
             raise _RefusedError("too_many_pages")
         _send(out, Message.COUNT, n_pages)
         for index in range(n_pages):
-            if long_side:
-                _grant_cpu(seconds)
-                _draw(out, document, index, long_side)
+            if bounds.long_side:
+                _grant_cpu(bounds.seconds)
+                _draw(out, document, index, bounds)
             elif min(document.get_page_size(index)) <= 0:
                 raise _RefusedError("damaged")
 
@@ -93,16 +103,20 @@ def _open(path: Path) -> pdfium.PdfDocument:
         # PDFium tries the empty password by itself.
         return pdfium.PdfDocument(path)
     except pdfium.PdfiumError as error:
-        raise _RefusedError("encrypted" if error.err_code in _ENCRYPTED_ERRORS else "damaged") from error
+        if error.err_code in _ENCRYPTED_ERRORS:
+            raise _RefusedError("encrypted") from error
+        # "Success, but no document" is how PDFium says that there are no pages in it.
+        raise _RefusedError("no_pages" if error.err_code == pdfium_c.FPDF_ERR_SUCCESS else "damaged") from error
 
 
-def _draw(out: BinaryIO, document: pdfium.PdfDocument, index: int, long_side: int) -> None:
+def _draw(out: BinaryIO, document: pdfium.PdfDocument, index: int, bounds: _Bounds) -> None:
     page = document[index]
     width, height = page.get_size()
     if not (0 < width < math.inf and 0 < height < math.inf):
         raise _RefusedError("damaged")
+    _check_pictures(page, bounds.max_pixels)
     # A hair less than the long side, since the size is rounded up.
-    scale = (long_side - 0.01) / max(width, height)
+    scale = (bounds.long_side - 0.01) / max(width, height)
     bitmap = page.render(
         scale=scale, force_bitmap_format=pdfium_c.FPDFBitmap_BGR, rev_byteorder=True, limit_image_cache=True
     )
@@ -115,6 +129,14 @@ def _draw(out: BinaryIO, document: pdfium.PdfDocument, index: int, long_side: in
     rows.release()
     bitmap.close()
     page.close()
+
+
+def _check_pictures(page: pdfium.PdfPage, max_pixels: int) -> None:
+    """Refuse pictures too large to unpack: PDFium would leave them out, and the page would look empty."""
+    for picture in page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=_PICTURE_DEPTH):
+        width, height = picture.get_px_size()
+        if width * height > max_pixels:
+            raise _RefusedError("too_many_pixels")
 
 
 if __name__ == "__main__":

@@ -19,4 +19,4 @@ class Message(IntEnum):
     FAILED = 5  # index into FAILURES
 
 
-FAILURES = ("damaged", "encrypted", "no_pages", "too_many_pages", "memory_limit")
+FAILURES = ("damaged", "encrypted", "no_pages", "too_many_pages", "too_many_pixels", "memory_limit")
