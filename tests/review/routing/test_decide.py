@@ -2,7 +2,7 @@ import math
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -206,6 +206,7 @@ def test_the_draws_are_kept_and_can_be_repeated() -> None:
     assert draws.full_examination == draw("1", "1", RULES.salt, "full_examination")
 
 
+@settings(deadline=None)
 @given(documents, policies, st.text(), st.text())
 def test_every_field_has_a_positive_known_chance(
     fields: list[FieldEvidence], rules: PolicyRules, document: str, policy: str
@@ -220,11 +221,13 @@ def test_every_field_has_a_positive_known_chance(
             assert own.inclusion_probability == base_share(decision.band, rules)
 
 
+@settings(deadline=None)
 @given(documents, policies, st.text(), st.text())
 def test_a_decision_repeats(fields: list[FieldEvidence], rules: PolicyRules, document: str, policy: str) -> None:
     assert decide(fields, rules, document, policy) == decide(list(fields), rules, document, policy)
 
 
+@settings(deadline=None)
 @given(documents, policies, st.text())
 def test_nobody_is_asked_to_examine_fields_of_a_document_not_selected(
     fields: list[FieldEvidence], rules: PolicyRules, document: str
@@ -236,6 +239,7 @@ def test_nobody_is_asked_to_examine_fields_of_a_document_not_selected(
         assert all(own.is_to_examine for own in decision.fields)
 
 
+@settings(deadline=None)
 @given(documents, policies)
 def test_missing_confidence_and_findings_are_never_auto(fields: list[FieldEvidence], rules: PolicyRules) -> None:
     for own, given_field in zip(decide(fields, rules, "1", "1").fields, fields, strict=True):
@@ -248,6 +252,7 @@ def test_missing_confidence_and_findings_are_never_auto(fields: list[FieldEviden
         assert (own.band is Band.AUTO) == (own.reasons == ())
 
 
+@settings(deadline=None)
 @given(documents, policies)
 def test_a_reviewed_document_has_something_to_examine_and_a_reason(
     fields: list[FieldEvidence], rules: PolicyRules

@@ -3,7 +3,7 @@ from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from review.routing.policy import PolicyError, PolicyRules, Thresholds
@@ -43,6 +43,7 @@ def test_defaults_are_those_of_the_house() -> None:
     assert PolicyRules.from_json({}) == default
 
 
+@settings(deadline=None)
 @given(rules)
 def test_rules_survive_json(given_rules: PolicyRules) -> None:
     assert PolicyRules.from_json(json.loads(json.dumps(given_rules.as_json()))) == given_rules

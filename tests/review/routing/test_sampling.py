@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -15,6 +15,7 @@ def draws(*, policy: str = "p1", salt: str = "s", purpose: str = Purpose.AUDIT) 
     return np.array([draw(key, policy, salt, purpose) for key in KEYS])
 
 
+@settings(deadline=None)
 @given(st.text(), st.text(), st.text(), st.text())
 def test_a_draw_is_in_0_1_and_repeats(document: str, policy: str, salt: str, purpose: str) -> None:
     value = draw(document, policy, salt, purpose)
