@@ -22,8 +22,12 @@ _ROOT = Path(__file__).resolve().parents[2]
 _MODULE = "inference.imaging.pdf_process"
 _START_SECONDS = 60.0
 _PASSED_ON = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH")
-_ENDED_FOR_MEMORY = (signal.SIGKILL, signal.SIGABRT, signal.SIGTRAP, signal.SIGILL)
-_LARGE_SHARE = 0.5
+# PDFium and the C++ library abort when they get no memory; the system kills when it has none.
+_REASON_BY_SIGNAL: dict[int, str] = {
+    signal.SIGABRT: "memory_limit",
+    signal.SIGKILL: "memory_limit",
+    signal.SIGXCPU: "time_limit",
+}
 _PATIENCE_SECONDS = 2.0
 
 
@@ -67,7 +71,6 @@ class _PdfProcess:
             raise EngineUnavailableError("the PDF process has no output")
         self._pipe = self._child.stdout
         self._output = self._pipe.fileno()
-        self._peak_bytes = 0
 
     def __enter__(self) -> Self:
         try:
@@ -128,38 +131,13 @@ class _PdfProcess:
     def _cause_of_death(self) -> str:
         """Return the reason for a process that ended without saying one."""
         self._bury(patience_seconds=_PATIENCE_SECONDS)
-        ended_by = -(self._child.returncode or 0)
-        if ended_by == signal.SIGXCPU:
-            return "time_limit"
-        is_large = self._peak_bytes > self._limits.pdf_memory_bytes * _LARGE_SHARE
-        if ended_by == signal.SIGKILL or (ended_by in _ENDED_FOR_MEMORY and is_large):
-            return "memory_limit"
-        return "damaged"
+        return _REASON_BY_SIGNAL.get(-self._child.returncode, "damaged")
 
     def _bury(self, *, patience_seconds: float = 0.0) -> None:
         """Make sure that the process is gone and waited for; it may end by itself for `patience_seconds`."""
         self._pipe.close()
-        if self._child.returncode is not None:
-            return
-        deadline = time.monotonic() + patience_seconds
-        while not self._is_gone(os.WNOHANG):
-            if time.monotonic() >= deadline:
-                # Not Popen.kill, which might collect the process before we do.
-                os.kill(self._child.pid, signal.SIGKILL)
-                self._is_gone(0)
-                return
-            time.sleep(0.005)
-
-    def _is_gone(self, options: int) -> bool:
-        """Collect the process if it has ended. By wait4, for only that tells how much memory this one child took."""
         try:
-            pid, status, usage = os.wait4(self._child.pid, options)
-        except ChildProcessError:
-            # Whoever embeds us ignores SIGCHLD: then the kernel has collected it.
-            self._child.returncode = 0
-            return True
-        if pid == 0:
-            return False
-        self._child.returncode = os.waitstatus_to_exitcode(status)
-        self._peak_bytes = usage.ru_maxrss * 1024
-        return True
+            self._child.wait(patience_seconds)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
