@@ -8,6 +8,11 @@ from pytest_django import Settings
 
 from review.models import DocumentType, Project, Role, User
 from tests import factories
+from tests.left_out import LeftOut
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(LeftOut(), "left-out")
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,73 @@
+# Two commands are all it takes: `make run` and `make test`. Only Python 3.11+ and make are needed.
+# Every target sets up what it needs; nothing is installed twice.
+
+PYTHON ?= python3
+PORT ?= 8000
+STET_WORKERS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+MANAGE := $(BIN)/python manage.py
+TRANSLATIONS := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/*.po))
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-postgres lint bench lock translations messages clean
+
+help:
+	@echo "make run [PORT=8000]   set everything up, read the samples, serve the web application"
+	@echo "make test              set everything up and run the tests (SQLite, CPU engine)"
+	@echo "make test-postgres     the tests again on PostgreSQL and Redis (TEST_POSTGRES_URL, REDIS_URL)"
+	@echo "make lint              ruff, mypy --strict"
+	@echo "make bench             the measurements of docs/benchmarks.md"
+	@echo "make lock              resolve the dependencies of pyproject.toml anew"
+
+$(VENV)/python.ok:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Stet needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# --no-deps: the lock file is complete, and rapidocr's wish for opencv-python is overruled in it (requirements/overrides.txt).
+$(VENV)/run.ok: $(VENV)/python.ok requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/run.txt
+	@touch $@
+
+$(VENV)/dev.ok: $(VENV)/run.ok requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/dev.txt
+	@touch $@
+
+%.mo: %.po $(VENV)/run.ok
+	$(BIN)/pybabel --quiet compile --input-file=$< --output-file=$@ --locale=$(notdir $(patsubst %/LC_MESSAGES/,%,$(dir $<)))
+
+translations: $(TRANSLATIONS)
+
+run: $(VENV)/run.ok translations
+	@$(MANAGE) collectstatic --noinput --verbosity 0
+	@$(MANAGE) migrate --noinput --verbosity 0
+	@$(MANAGE) seed_demo
+	@exec $(MANAGE) serve --port $(PORT) --workers $(STET_WORKERS)
+
+test: $(VENV)/dev.ok translations
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+TEST_POSTGRES_URL ?= postgres://postgres@127.0.0.1:5432/postgres
+TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
+
+test-postgres: $(VENV)/dev.ok translations
+	DATABASE_URL=$(TEST_POSTGRES_URL) REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m pytest -n 2 --dist loadgroup tests/review tests/races $(ARGS)
+
+lint: $(VENV)/dev.ok
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+
+bench: $(VENV)/dev.ok translations
+	$(BIN)/python -m tests.bench
+
+lock:
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
+	  --overrides requirements/overrides.txt pyproject.toml --output-file requirements/run.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
+	  --overrides requirements/overrides.txt --group dev --constraint requirements/run.txt pyproject.toml --output-file requirements/dev.txt
+
+clean:
+	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis

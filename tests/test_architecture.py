@@ -1,0 +1,201 @@
+"""The house stands as docs/architecture.md draws it: who may import whom, and where a query may be written."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("ocrsite", "inference", "review")
+
+# Room -> the rooms it may import from, beside itself. The longest prefix names the room of a module.
+ALLOWED: dict[str, set[str]] = {
+    "ocrsite": {"review.web", "review.api", "review.live"},
+    "inference": {"inference.types", "inference.errors", "inference.imaging"},
+    "inference.types": {"inference.errors"},
+    "inference.errors": set(),
+    "inference.imaging": {"inference.types", "inference.errors"},
+    "inference.management": {"inference", "inference.types", "inference.errors", "inference.imaging"},
+    "review.models": {"review.routing", "review.accuracy"},
+    "review.exceptions": set(),
+    "review.routing": set(),
+    "review.accuracy": set(),
+    "review.selectors": {"review.models", "review.routing", "review.accuracy", "review.exceptions", "inference.types"},
+    "review.live.events": {"review.models"},
+    "review.live": {"review.live.events", "review.selectors", "review.exceptions", "review.models"},
+    "review.actions": {
+        "review.selectors",
+        "review.models",
+        "review.routing",
+        "review.accuracy",
+        "review.exceptions",
+        "review.live.events",
+        "review.exports",
+        "inference.types",
+        "inference.errors",
+        # Looks at the headers of an uploaded file, in a process of its own where it must; runs no engine.
+        "inference.imaging",
+    },
+    "review.exports": {"review.selectors", "review.models", "review.exceptions"},
+    "review.tasks": {
+        "review.actions",
+        "review.selectors",
+        "review.models",
+        "review.exceptions",
+        "review.accuracy",
+        "review.routing",
+        "inference",
+        "inference.types",
+        "inference.errors",
+        "inference.imaging",
+    },
+    "review.schedules": {"review.actions", "review.selectors", "review.models"},
+    "review.checks": {"review.selectors", "review.models", "inference"},
+    "review.apps": {"review.checks"},
+    "review.admin": {"review.models"},
+    "review.api": {"review.actions", "review.selectors", "review.exceptions", "review.models", "review.words"},
+    "review.web": {"review.actions", "review.selectors", "review.exceptions", "review.models", "review.words"},
+    "review.words": {"review.routing", "inference.errors"},
+    "review.management": {
+        "review.actions",
+        "review.selectors",
+        "review.exceptions",
+        "review.models",
+        "review.tasks",
+        "review.schedules",
+        "inference.document_types",
+        "inference.types",
+    },
+    "review": set(),
+}
+# Outside the standard library, what the pure rooms may use.
+PURE = {
+    "review.routing": {"numpy", "scipy"},
+    "review.accuracy": {"numpy", "scipy", "jiwer", "rapidfuzz"},
+}
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if "migrations" not in path.parts:
+                parts = path.relative_to(ROOT).with_suffix("").parts
+                yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+MODULES = list(modules())
+
+
+def imported_names(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room_of(name: str) -> str:
+    """The longest room whose name begins this dotted name; a name without a room is its own."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        if (prefix := ".".join(parts[:length])) in ALLOWED:
+            return prefix
+    return parts[0]
+
+
+def violations(module: str, source: str) -> list[str]:
+    room = room_of(module)
+    found = []
+    for name in imported_names(ast.parse(source)):
+        if name.split(".")[0] not in PACKAGES:
+            continue
+        other = room_of(name)
+        if other != room and other not in ALLOWED[room]:
+            found.append(f"{module} ({room}) imports {name} ({other})")
+        if room == other == "review.actions" and not is_shared_part(name) and module != name:
+            found.append(f"{module} imports another action: {name}")
+    return found
+
+
+def is_shared_part(name: str) -> bool:
+    """Actions share private modules, whose names begin with an underscore."""
+    return any(part.startswith("_") for part in name.split(".")[2:3])
+
+
+@pytest.mark.parametrize(("module", "path"), MODULES, ids=[name for name, _ in MODULES])
+def test_a_module_imports_only_from_rooms_it_may_enter(module: str, path: Path) -> None:
+    assert violations(module, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(("module", "path"), MODULES, ids=[name for name, _ in MODULES])
+def test_no_import_stands_inside_a_function(module: str, path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    inside = [
+        f"{module}:{node.lineno}"
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert inside == []
+
+
+@pytest.mark.parametrize("room", ["web", "api", "live/consumers.py"])
+def test_no_query_is_written_in_a_view(room: str) -> None:
+    place = ROOT / "review" / room
+    paths = [place] if place.suffix else sorted(place.rglob("*.py"))
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in paths
+        if path.exists()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in {"objects", "_default_manager"}
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("room", list(PURE))
+def test_the_pure_rooms_use_nothing_but_numbers(room: str) -> None:
+    allowed = PURE[room] | set(sys.stdlib_module_names)
+    found = [
+        f"{module} imports {name}"
+        for module, path in MODULES
+        if module.startswith(room)
+        for name in imported_names(ast.parse(path.read_text(encoding="utf-8")))
+        if name.split(".")[0] not in allowed and not name.startswith(room)
+    ]
+    assert found == []
+
+
+def test_inference_knows_no_django_outside_its_commands() -> None:
+    found = [
+        f"{module} imports {name}"
+        for module, path in MODULES
+        if module.startswith("inference") and not module.startswith(("inference.management", "inference.apps"))
+        for name in imported_names(ast.parse(path.read_text(encoding="utf-8")))
+        if name.split(".")[0] in {"django", "rest_framework", "channels", "django_q"}
+    ]
+    assert found == []
+
+
+def test_only_tasks_may_run_an_engine() -> None:
+    may = {room for room, others in ALLOWED.items() if "inference" in others}
+    assert may == {"review.tasks", "review.checks", "inference.management"}
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "n_found"),
+    [
+        ("review.web.views.documents", "from review.api.problems import x", 1),
+        ("review.web.views.documents", "from review.selectors.documents import x", 0),
+        ("review.actions.intake", "from review.actions.saving import save_field", 1),
+        ("review.actions.intake", "from review.actions._audit import record_audit", 0),
+        ("review.actions.intake", "from inference.engines.rapidocr import RapidOCREngine", 1),
+        ("review.routing.decide", "import review.models", 1),
+        ("inference.fields.locate", "def f():\n    from review.models import Document", 1),
+    ],
+)
+def test_a_wrong_import_would_be_seen(module: str, source: str, n_found: int) -> None:
+    assert len(violations(module, source)) == n_found
