@@ -161,6 +161,12 @@ def test_exactly_99_right_of_100_is_enough() -> None:
     assert coverage_at_precision(ordered, [True] * 98 + [False] * 2).share == 0.98
 
 
+def test_a_precision_reached_exactly_is_not_lost_to_rounding() -> None:
+    assert 0.55 * 100 > 55
+    ordered = [1 - number / 1000 for number in range(100)]
+    assert coverage_at_precision(ordered, [True] * 55 + [False] * 45, 0.55).share == 1.0
+
+
 @settings(deadline=None)
 @given(answers, st.sampled_from([0.5, 0.9, 0.99, 1.0]))
 def test_coverage_agrees_with_trying_every_threshold(rows: list[tuple[float | None, bool]], precision: float) -> None:

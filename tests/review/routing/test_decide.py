@@ -206,6 +206,18 @@ def test_the_draws_are_kept_and_can_be_repeated() -> None:
     assert draws.full_examination == draw("1", "1", RULES.salt, "full_examination")
 
 
+@pytest.mark.parametrize("confidence", [AUTO, SAMPLED, REVIEW])
+def test_audits_and_full_examinations_go_by_their_own_draws(confidence: float) -> None:
+    rules = PolicyRules(RULES.default, audit_auto_share=0.5, audit_sampled_share=0.5, full_examination_share=0.5)
+    parts = set()
+    for number in range(50):
+        decision = decide([field("/a", confidence), field("/b")], rules, str(number), "1")
+        own = decision.draws.full_examination if decision.band is Band.REVIEW else decision.draws.audit
+        assert decision.fields[1].is_to_examine is (own < 0.5)
+        parts.add((decision.draws.audit < 0.5, decision.draws.full_examination < 0.5))
+    assert len(parts) == 4, "every combination of the two draws occurred"
+
+
 @settings(deadline=None)
 @given(documents, policies, st.text(), st.text())
 def test_every_field_has_a_positive_known_chance(
