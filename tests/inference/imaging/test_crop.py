@@ -109,6 +109,8 @@ def test_no_ink_of_a_sample_is_cut_off(path: object) -> None:
     outside = np.ones(grey.shape, dtype=bool)
     outside[top:bottom, left:right] = False
     dark = (grey < 140) & outside
+    # A column black from top to bottom is the scanner's, not the receipt's.
+    dark[:, (grey < 140).mean(axis=0) > 0.98] = False
     assert dark.sum() < 0.0005 * width * height
 
 
