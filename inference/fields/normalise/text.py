@@ -3,11 +3,13 @@
 import re
 import unicodedata
 
+from inference.fields.normalise.locales import split_locale
 from inference.fields.normalise.outcome import NOTHING, Normalised
 
 SAME_AS = str.maketrans({"\u2212": "-", "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-"})
 INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 SPACE = re.compile(r"\s+")
+WITHOUT_ACCENTS = frozenset({"en", "ms"})
 EDGES = " \t,;:：，；、|_~*="
 
 
@@ -17,13 +19,24 @@ def clean_text(text: str) -> str:
     return SPACE.sub(" ", plain).strip()
 
 
-def normalise_text(text: str) -> Normalised:
-    """Clean running text; nothing but white space is no value."""
+def without_accents(text: str, locale: str) -> str:
+    """Drop accents where the locale's language has none: there they are specks on the scan, read as accents."""
+    if text.isascii() or split_locale(locale)[0] not in WITHOUT_ACCENTS:
+        return text
+    parts = (unicodedata.normalize("NFD", character) for character in text)
+    return "".join(part[0] if part[0].isascii() else part for part in parts)
+
+
+def normalise_text(text: str, locale: str = "en") -> Normalised:
+    """Clean running text; nothing but white space is no value. Dropped accents are a finding ("accents_dropped")."""
     cleaned = clean_text(text)
-    return Normalised(cleaned) if cleaned else NOTHING
+    plain = without_accents(cleaned, locale)
+    if not plain:
+        return NOTHING
+    return Normalised(plain, () if plain == cleaned else ("accents_dropped",))
 
 
-def normalise_name(text: str) -> Normalised:
+def normalise_name(text: str, locale: str = "en") -> Normalised:
     """Clean a name or an address: separators at either end go, and at least one letter or digit must be left."""
-    cleaned = clean_text(text).strip(EDGES)
-    return Normalised(cleaned) if any(character.isalnum() for character in cleaned) else NOTHING
+    outcome = normalise_text(clean_text(text).strip(EDGES), locale)
+    return outcome if outcome.value is not None and any(letter.isalnum() for letter in outcome.value) else NOTHING

@@ -16,7 +16,6 @@ from inference.fields.normalise.outcome import Found, Normalised
 from inference.fields.normalise.text import normalise_name, normalise_text
 from inference.types import ValueType
 
-
 NORMALISERS: Mapping[ValueType, Callable[[str, str], Normalised]] = {
     ValueType.AMOUNT: normalise_amount,
     ValueType.NUMBER: normalise_number,
@@ -24,9 +23,9 @@ NORMALISERS: Mapping[ValueType, Callable[[str, str], Normalised]] = {
     ValueType.CURRENCY: normalise_currency,
     ValueType.ID: lambda text, _locale: normalise_id(text),
     ValueType.PHONE: lambda text, _locale: normalise_phone(text),
-    ValueType.TEXT: lambda text, _locale: normalise_text(text),
-    ValueType.NAME: lambda text, _locale: normalise_name(text),
-    ValueType.ADDRESS: lambda text, _locale: normalise_name(text),
+    ValueType.TEXT: normalise_text,
+    ValueType.NAME: normalise_name,
+    ValueType.ADDRESS: normalise_name,
 }
 FINDERS: Mapping[ValueType, Callable[[str, str], list[Found]]] = {
     ValueType.AMOUNT: find_amounts,

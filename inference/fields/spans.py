@@ -1,0 +1,107 @@
+"""Spans of words that may be a field's value: typed parts of a run, whole runs, and several lines."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from inference.fields.keywords import KeywordIndex
+from inference.fields.layout import PageLayout, Run
+from inference.fields.normalise import TYPED, Normalised, find_values, normalise
+from inference.types import BBox, FieldSpec, ValueType
+
+LABEL_MARKS = " :：#.-*="
+MAX_TEXT = 400
+CODES = (r"\([^()]*\d{2}[^()]*\)?", r"\(?\b[\w.:\-·]*\d{3,}[\w.\-·]*\s*[)\]]", r"\s\(?\d{4,}[ \-]?[A-Z]?\)?")
+TRAILING_CODE = re.compile(rf"[\s,]*(?:{'|'.join(CODES)})\W*(?:\(\w+\)\W*)?$")
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """Text that may be a value: characters [start, end) of one run, or several `runs` whole (from `start` on)."""
+
+    runs: tuple[Run, ...]
+    start: int
+    end: int
+    text: str
+    bbox: BBox
+    ocr_score: float
+    normalised: Normalised
+    page: PageLayout
+
+    @property
+    def run(self) -> Run:
+        """The first run."""
+        return self.runs[0]
+
+
+def typed_spans(page: PageLayout, spec: FieldSpec) -> list[Span]:
+    """Return every date, amount, … in the page's runs."""
+    spans = []
+    for run in page.runs:
+        for found in find_values(run.text, spec.value_type, spec.locale):
+            text = run.text[found.start : found.end].strip()
+            box = run.box_of(found.start, found.end)
+            score = run.score_of(found.start, found.end)
+            spans.append(Span((run,), found.start, found.end, text, box, score, found.normalised, page))
+    return spans
+
+
+def _block(page: PageLayout, spec: FieldSpec, runs: Sequence[Run], start: int, end: int) -> Span | None:
+    """Return the lines from `start` of the first to `end` of the last as one span, or None where no value is left."""
+    edges = [(0, len(run.text)) for run in runs]
+    edges[0] = (start, edges[0][1])
+    edges[-1] = (edges[-1][0], end)
+    lines = [run.text[first:last].strip() for run, (first, last) in zip(runs, edges, strict=True)]
+    text = " ".join(lines)
+    normalised = normalise(text, spec.value_type, spec.locale)
+    if not all(lines) or normalised.value is None or len(text) > MAX_TEXT:
+        return None
+    box = BBox.around(run.box_of(first, last) for run, (first, last) in zip(runs, edges, strict=True))
+    score = min(run.score_of(first, last) for run, (first, last) in zip(runs, edges, strict=True))
+    return Span(tuple(runs), start, end, text, box, score, normalised, page)
+
+
+def _label_end(text: str, spec: FieldSpec, index: KeywordIndex) -> int:
+    """Return where the value starts after a label such as "Bill to:", or 0 where the run has none."""
+    colon = max(text.find(":"), 0)
+    head = text[:colon]
+    if head and len(head) <= 40 and index.strength(head, index.positions(spec.keywords)) > 0:
+        return colon + len(text[colon:]) - len(text[colon:].lstrip(LABEL_MARKS))
+    lowered = text.casefold()
+    for keyword in spec.keywords:
+        if lowered.startswith(keyword.casefold()):
+            rest = text[len(keyword) :]
+            if not rest[:1].isalnum() or not keyword.isascii():
+                return len(text) - len(rest.lstrip(LABEL_MARKS))
+    return 0
+
+
+def _code_starts(text: str) -> set[int]:
+    """Return where a registration number behind a name begins, if one is there: "Acme Ltd (123456-X)"."""
+    match = TRAILING_CODE.search(text)
+    return {match.start()} if match and match.start() > 2 else set()
+
+
+def text_spans(page: PageLayout, spec: FieldSpec, index: KeywordIndex) -> Iterator[Span]:
+    """Yield every run, what follows a label in it, and both continued over up to `max_lines` lines."""
+    for run in page.runs:
+        chain = [run]
+        starts = {0, _label_end(run.text, spec, index)}
+        while True:
+            ends = {len(chain[-1].text)} | (
+                _code_starts(chain[-1].text) if spec.value_type is ValueType.NAME else set()
+            )
+            for start, end in product(starts, ends):
+                span = _block(page, spec, chain, start, end)
+                if span is not None:
+                    yield span
+            below = page.next_line(chain[-1])
+            if below is None or len(chain) >= spec.max_lines:
+                break
+            chain.append(below)
+
+
+def spans_for(page: PageLayout, spec: FieldSpec, index: KeywordIndex) -> list[Span]:
+    """Return all spans that may be the value of `spec` on one page."""
+    return typed_spans(page, spec) if spec.value_type in TYPED else list(text_spans(page, spec, index))
