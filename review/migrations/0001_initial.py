@@ -438,7 +438,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('field_path', models.CharField(max_length=200, verbose_name='field')),
-                ('verdict', models.CharField(choices=[('confirmed', 'confirmed'), ('corrected', 'corrected'), ('missing', 'missing on the page'), ('spurious', 'should not be there'), ('illegible', 'illegible')], max_length=9, verbose_name='verdict')),
+                ('verdict', models.CharField(choices=[('confirmed', 'confirmed'), ('corrected', 'corrected'), ('missing', 'missed by the reader'), ('spurious', 'not on the page'), ('illegible', 'illegible')], max_length=9, verbose_name='verdict')),
                 ('value', models.JSONField(null=True, verbose_name='value')),
                 ('predicted_value', models.JSONField(null=True, verbose_name='predicted value')),
                 ('is_correct', models.BooleanField(null=True, verbose_name='is correct')),
@@ -466,7 +466,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('field_path', models.CharField(max_length=200, verbose_name='field')),
                 ('version', models.PositiveIntegerField(verbose_name='version')),
-                ('verdict', models.CharField(choices=[('confirmed', 'confirmed'), ('corrected', 'corrected'), ('missing', 'missing on the page'), ('spurious', 'should not be there'), ('illegible', 'illegible')], max_length=9, verbose_name='verdict')),
+                ('verdict', models.CharField(choices=[('confirmed', 'confirmed'), ('corrected', 'corrected'), ('missing', 'missed by the reader'), ('spurious', 'not on the page'), ('illegible', 'illegible')], max_length=9, verbose_name='verdict')),
                 ('value', models.JSONField(null=True, verbose_name='value')),
                 ('saved_at', models.DateTimeField(auto_now_add=True, verbose_name='saved at')),
                 ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),

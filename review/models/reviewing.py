@@ -80,12 +80,17 @@ class TaskSkip(models.Model):
 
 
 class Verdict(models.TextChoices):
-    """What a person found. A correction is any but the first; ILLEGIBLE leaves no truth."""
+    """What a person found. A correction is any but the first; ILLEGIBLE leaves no truth.
+
+    CONFIRMED: the page shows the value that the reader gave, or neither has one. CORRECTED: the page shows another
+    value than the one given. MISSING: the page shows a value and the reader gave none. SPURIOUS: the reader gave a
+    value and the page shows none. ILLEGIBLE: a person cannot read it either; there is no value.
+    """
 
     CONFIRMED = "confirmed", _("confirmed")
     CORRECTED = "corrected", _("corrected")
-    MISSING = "missing", _("missing on the page")
-    SPURIOUS = "spurious", _("should not be there")
+    MISSING = "missing", _("missed by the reader")
+    SPURIOUS = "spurious", _("not on the page")
     ILLEGIBLE = "illegible", _("illegible")
 
 

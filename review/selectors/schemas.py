@@ -1,0 +1,33 @@
+"""From a frozen schema version to the specs that code works with."""
+
+import json
+import re
+from functools import lru_cache
+
+from inference.types import DocumentTypeSpec, FieldSpec, parse_document_type
+from review.models import SchemaVersion
+
+_ROW = re.compile(r"0|[1-9][0-9]{0,3}")
+MAX_PATH_LENGTH = 200
+
+
+def spec_of(version: SchemaVersion) -> DocumentTypeSpec:
+    """Return the specs of a schema version. Parsed once a process: a version never changes."""
+    return _parse(json.dumps(version.schema))
+
+
+@lru_cache(maxsize=256)
+def _parse(schema: str) -> DocumentTypeSpec:
+    return parse_document_type(json.loads(schema))
+
+
+def field_spec_at(spec: DocumentTypeSpec, field_path: str) -> FieldSpec | None:
+    """Return the spec of a field or of a cell in a row of a group ("/line_items/3/amount"), None for any other path.
+
+    Rows count from 0 to 9999, written without leading zeros, so that each cell has exactly one path.
+    """
+    found = spec.spec_of(field_path) if len(field_path) <= MAX_PATH_LENGTH else None
+    if found is None or found.path == field_path:
+        return found
+    row = field_path.removesuffix(found.path).rpartition("/")[2]
+    return found if _ROW.fullmatch(row) else None
