@@ -23,8 +23,9 @@ ALLOWED: dict[str, set[str]] = {
     "review.routing": set(),
     "review.accuracy": set(),
     "review.selectors": {"review.models", "review.routing", "review.accuracy", "review.exceptions", "inference.types"},
-    "review.live.events": {"review.models"},
-    "review.live": {"review.live.events", "review.selectors", "review.exceptions", "review.models"},
+    "review.live.events": {"review.models", "review.live.wake"},
+    "review.live.wake": set(),
+    "review.live": {"review.live.events", "review.live.wake", "review.selectors", "review.exceptions", "review.models"},
     "review.actions": {
         "review.selectors",
         "review.models",

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from review.live.wake import wake_relays_on_commit
 from review.models import Event
 
 DocumentEventName = Literal[
@@ -71,3 +72,4 @@ def publish(event: LiveEvent) -> None:
     payload = asdict(event)
     name, project_id = payload.pop("name"), payload.pop("project_id")
     Event.objects.create(name=name, project_id=project_id, payload=payload)
+    wake_relays_on_commit()

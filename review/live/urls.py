@@ -1,5 +1,9 @@
 """Socket routes."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from review.live.consumers import ProjectEventsConsumer
+
+urlpatterns: list[URLPattern] = [
+    path("ws/projects/<slug:slug>/events/", ProjectEventsConsumer.as_asgi()),
+]
