@@ -1,0 +1,169 @@
+"""Documents as people see them: lists, shown status, and one document with everything that is known of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from inference.types import DocumentTypeSpec, FieldSpec, parse_document_type
+from review.models import (
+    UNFINISHED_STATUSES,
+    AuditEntry,
+    Document,
+    DocumentStatus,
+    ExtractionRun,
+    FieldDecision,
+    FieldPrediction,
+    Page,
+    Project,
+    Record,
+    RoutingDecision,
+)
+from review.selectors.workers import is_worker_alive
+
+HISTORY_LENGTH = 100
+_SHOWN = ("project", "document_type", "filename", "media_type", "n_bytes", "sha256", "status", "band", "reasons",
+          "priority", "n_pages", "n_pages_read", "duplicate_of", "received_at", "touched_at", "finished_at",
+          "uploaded_by__username", "document_type__slug", "document_type__labels", "document_type__project")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    """One field of a document: what was read, how sure the reading is, and what is accepted.
+
+    `accepted` is the record's value where there is a record, with its `provenance`; `value` is the prediction.
+    """
+
+    path: str
+    labels: Mapping[str, str]
+    value_type: str
+    is_required: bool
+    value: Any
+    raw_text: str | None
+    confidence: float | None
+    evidence: Mapping[str, float]
+    findings: tuple[str, ...]
+    band: str
+    reasons: tuple[str, ...]
+    is_to_examine: bool
+    page_number: int | None
+    bbox: tuple[float, float, float, float] | None
+    accepted: Any
+    provenance: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One act on a document: when, by whom, which (the audit's action name)."""
+
+    at: datetime
+    actor_label: str
+    action: str
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDetail:
+    """A document with its pages, fields, current record and history (newest first).
+
+    Of a duplicate, pages, fields and record are those of the document it repeats. `run` is None until it is opened,
+    `decision` until it is routed.
+    """
+
+    document: Document
+    status: str
+    pages: tuple[Page, ...]
+    run: ExtractionRun | None
+    decision: RoutingDecision | None
+    fields: tuple[FieldView, ...]
+    record: Record | None
+    history: tuple[HistoryEntry, ...] = field(default=())
+
+
+def documents_for(project: Project) -> QuerySet[Document]:
+    """Return the documents of a project, newest first, with type and uploader."""
+    documents = Document.objects.filter(project=project).select_related("document_type", "uploaded_by")
+    return documents.only(*_SHOWN).order_by("-pk")
+
+
+def filter_by_status(documents: QuerySet[Document], status: str) -> QuerySet[Document]:
+    """Keep the documents shown with this status; raise ValueError for a status that does not exist."""
+    wanted = DocumentStatus(status)
+    if wanted != DocumentStatus.WAITING and wanted not in UNFINISHED_STATUSES:
+        return documents.filter(status=wanted)
+    # All that is unfinished waits while there is no worker, nothing does while there is one.
+    if is_worker_alive() is (wanted == DocumentStatus.WAITING):
+        return documents.none()
+    return documents.filter(status__in=UNFINISHED_STATUSES if wanted == DocumentStatus.WAITING else [wanted])
+
+
+def shown_status(document: Document, *, has_worker: bool | None = None) -> str:
+    """Return the status to show: "waiting" for an unfinished document while no worker is there to go on with it.
+
+    Who shows many documents passes `has_worker` (`is_worker_alive()`), or each unfinished one costs a query.
+    """
+    if document.status not in UNFINISHED_STATUSES:
+        return document.status
+    has_worker = is_worker_alive() if has_worker is None else has_worker
+    return document.status if has_worker else DocumentStatus.WAITING.value
+
+
+def document_detail(document: Document) -> DocumentDetail:
+    """Return everything that a document's page shows, in a constant number of queries."""
+    read_as = document.duplicate_of if document.duplicate_of is not None else document
+    runs = ExtractionRun.objects.select_related("engine_version", "schema_version", "decision__policy")
+    run = runs.filter(document=read_as, is_current=True).first()
+    decision = getattr(run, "decision", None) if run is not None else None
+    record = Record.objects.select_related("reviewer").filter(document=read_as, is_current=True).first()
+    return DocumentDetail(
+        document=document,
+        status=shown_status(document),
+        pages=tuple(Page.objects.filter(document=read_as)),
+        run=run,
+        decision=decision,
+        fields=tuple(_fields(run, decision, record)) if run is not None else (),
+        record=record,
+        history=_history(document),
+    )
+
+
+def _fields(run: ExtractionRun, decision: RoutingDecision | None, record: Record | None) -> list[FieldView]:
+    spec = parse_document_type(run.schema_version.schema)
+    decided = {made.field_path: made for made in FieldDecision.objects.filter(decision=decision)} if decision else {}
+    predictions = FieldPrediction.objects.filter(run=run).order_by("pk")
+    return [_field(spec, prediction, decided.get(prediction.field_path), record) for prediction in predictions]
+
+
+def _field(
+    spec: DocumentTypeSpec, prediction: FieldPrediction, decision: FieldDecision | None, record: Record | None
+) -> FieldView:
+    path = prediction.field_path
+    known: FieldSpec | None = spec.spec_of(path)
+    return FieldView(
+        path=path,
+        labels=known.labels if known is not None else {"en": path},
+        value_type=str(known.value_type) if known is not None else "text",
+        is_required=known is not None and known.is_required,
+        value=prediction.value,
+        raw_text=prediction.raw_text,
+        confidence=prediction.confidence,
+        evidence=prediction.evidence,
+        findings=tuple(prediction.findings),
+        band=decision.band if decision is not None else "",
+        reasons=tuple(decision.reasons) if decision is not None else (),
+        is_to_examine=decision is not None and decision.is_to_examine,
+        page_number=prediction.page_number,
+        bbox=tuple(prediction.bbox) if prediction.bbox else None,
+        accepted=record.values.get(path) if record is not None else None,
+        provenance=record.provenance.get(path) if record is not None else None,
+    )
+
+
+def _history(document: Document) -> tuple[HistoryEntry, ...]:
+    """Return what was done to the document, newest first; acts on its review tasks name the task."""
+    tasks = [str(pk) for pk in document.review_tasks.values_list("pk", flat=True)]
+    about = Q(object_type="document", object_id=str(document.pk)) | Q(object_type="reviewtask", object_id__in=tasks)
+    entries = AuditEntry.objects.filter(about).order_by("-pk")[:HISTORY_LENGTH]
+    return tuple(HistoryEntry(entry.created_at, entry.actor_label, entry.action, entry.detail) for entry in entries)

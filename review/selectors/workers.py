@@ -1,0 +1,71 @@
+"""Who is at work: heartbeats, the engine's state, and how long work has been waiting in the queue."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from review.models import WorkerHeartbeat
+
+BEATS_MISSED = 4
+_QUEUE_HEAD = 50
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSummary:
+    """The workers that are alive, together. `engine_error` is "" while at least one of them has its engine."""
+
+    n_clusters: int
+    n_workers: int
+    engine_names: tuple[str, ...]
+    engine_error: str
+    seen_at: datetime | None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether anybody is at work."""
+        return self.n_clusters > 0
+
+    @property
+    def is_engine_ready(self) -> bool:
+        """Whether somebody at work can read pages."""
+        return self.is_alive and not self.engine_error
+
+
+def live_heartbeats() -> QuerySet[WorkerHeartbeat]:
+    """Return the heartbeats that were renewed lately, the oldest worker first."""
+    bound = timezone.now() - timedelta(seconds=BEATS_MISSED * settings.STET_HEARTBEAT_SECONDS)
+    return WorkerHeartbeat.objects.filter(seen_at__gte=bound).order_by("started_at", "pk")
+
+
+def is_worker_alive() -> bool:
+    """Whether any worker is there to go on with what waits."""
+    return live_heartbeats().exists()
+
+
+def worker_summary() -> WorkerSummary:
+    """Return how the workers stand, in one query."""
+    beats: Sequence[WorkerHeartbeat] = list(live_heartbeats())
+    errors = [beat.engine_error for beat in beats]
+    return WorkerSummary(
+        n_clusters=len(beats),
+        n_workers=sum(beat.n_workers for beat in beats),
+        engine_names=tuple(sorted({beat.engine_name for beat in beats if beat.engine_name})),
+        engine_error=errors[0] if errors and all(errors) else "",
+        seen_at=max((beat.seen_at for beat in beats), default=None),
+    )
+
+
+def oldest_waiting_since() -> datetime | None:
+    """Return since when the oldest queued task has waited for a worker, or None when nothing waits.
+
+    Reads the head of the queue only. A waiting task's `lock` is the time at which it was queued, or came back.
+    """
+    # Up to a queue's length of tasks at the head are locked: a worker has them in hand.
+    head = OrmQ.objects.order_by("pk").values_list("lock", flat=True)[:_QUEUE_HEAD]
+    now = timezone.now()
+    return min((lock for lock in head if lock is not None and lock <= now), default=None)
