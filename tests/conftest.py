@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from django.db import connections
 from pytest_django import Settings
 
 from review.models import DocumentType, Project, Role, User
@@ -13,6 +14,16 @@ from tests.left_out import LeftOut
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(LeftOut(), "left-out")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """SQLite in a file of its own, not in memory: threads and child processes open it as they do in production."""
+    if connections["default"].vendor == "sqlite":
+        path = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        connections["default"].settings_dict["TEST"]["NAME"] = str(path)
 
 
 @pytest.fixture(autouse=True)
