@@ -4,6 +4,7 @@ import django.contrib.auth.models
 import django.contrib.auth.validators
 import django.db.models.deletion
 import django.utils.timezone
+import review.models.schemas
 from django.conf import settings
 from django.db import migrations, models
 
@@ -540,7 +541,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField(verbose_name='number')),
-                ('schema', models.JSONField(verbose_name='schema')),
+                ('schema', review.models.schemas.OrderedJSONField(verbose_name='schema')),
                 ('digest', models.CharField(max_length=64, verbose_name='digest')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
