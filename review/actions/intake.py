@@ -62,6 +62,8 @@ def receive_document(
     """
     if not -100 <= priority <= 100:
         raise InvalidInputError.at("/priority", _("The priority must be a whole number from -100 to 100."))
+    if document_type.active_version_id is None:
+        raise InvalidInputError.at("/document_type", _("This document type has no schema yet. Publish one first."))
     limits = file_limits()
     with minding_space():
         try:

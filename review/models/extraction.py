@@ -69,6 +69,9 @@ class PageRead(models.Model):
     class Meta:
         verbose_name = _("page read")
         verbose_name_plural = _("page reads")
+        indexes: ClassVar = [
+            models.Index(fields=["claimed_at"], name="page_read_claimed", condition=models.Q(state="claimed")),
+        ]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["run", "page"], name="one_page_read_per_run_and_page"),
         ]

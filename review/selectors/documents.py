@@ -24,9 +24,6 @@ from review.models import (
 from review.selectors.workers import is_worker_alive
 
 HISTORY_LENGTH = 100
-_SHOWN = ("project", "document_type", "filename", "media_type", "n_bytes", "sha256", "status", "band", "reasons",
-          "priority", "n_pages", "n_pages_read", "duplicate_of", "received_at", "touched_at", "finished_at",
-          "uploaded_by__username", "document_type__slug", "document_type__labels", "document_type__project")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +81,7 @@ class DocumentDetail:
 
 def documents_for(project: Project) -> QuerySet[Document]:
     """Return the documents of a project, newest first, with type and uploader."""
-    documents = Document.objects.filter(project=project).select_related("document_type", "uploaded_by")
-    return documents.only(*_SHOWN).order_by("-pk")
+    return Document.objects.filter(project=project).select_related("document_type", "uploaded_by").order_by("-pk")
 
 
 def filter_by_status(documents: QuerySet[Document], status: str) -> QuerySet[Document]:

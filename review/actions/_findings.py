@@ -1,0 +1,76 @@
+"""What a document's schema has to say about the values that were read (B2)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from inference.types import DocumentTypeSpec, FieldReading, validate_values
+from review.routing.decide import FieldEvidence
+from review.routing.reasons import Reason
+
+# Said by the missing value itself; as a finding it would make an absent optional field a broken rule.
+_NOT_FOUND = "not_found"
+
+
+def nested_values(fields: Sequence[FieldReading]) -> dict[str, Any]:
+    """Return the values as the document that the schema describes: "/line_items/0/amount" lies in a list of rows."""
+    root: dict[str, Any] = {}
+    for reading in fields:
+        keys = [key.replace("~1", "/").replace("~0", "~") for key in reading.field_path.split("/")[1:]]
+        _put(root, keys, reading.value)
+    return root
+
+
+def _put(node: Any, keys: Sequence[str], value: str | None) -> None:  # noqa: ANN401 - a tree of mappings and lists
+    for key, following in zip(keys, [*keys[1:], None], strict=True):
+        child: Any = value if following is None else [] if following.isdecimal() else {}
+        if isinstance(node, list):
+            row = int(key)
+            node.extend({} for _ in range(row + 1 - len(node)))
+            node = node[row]
+        elif following is None:
+            node[key] = child
+        else:
+            node = node.setdefault(key, child)
+
+
+def with_schema_findings(
+    fields: Sequence[FieldReading], schema: Mapping[str, Any]
+) -> tuple[list[FieldReading], tuple[Reason, ...]]:
+    """Add a finding such as "schema_pattern" to each field that breaks its schema.
+
+    What concerns no single field (a group without rows, say) becomes a reason for the whole document.
+    """
+    paths = {reading.field_path for reading in fields}
+    missing = {reading.field_path for reading in fields if reading.value is None}
+    broken: dict[str, list[str]] = {}
+    is_document_broken = False
+    for problem in validate_values(schema, nested_values(fields)):
+        if problem.field_path in missing:
+            # Absent is a reason of its own.
+            continue
+        if problem.field_path in paths:
+            code = re.sub(r"(?<!^)(?=[A-Z])", "_", problem.code).lower()
+            broken.setdefault(problem.field_path, []).append(f"schema_{code}")
+        else:
+            is_document_broken = True
+    checked = [
+        replace(reading, findings=(*reading.findings, *broken.get(reading.field_path, ()))) for reading in fields
+    ]
+    return checked, (Reason.SCHEMA_INVALID,) if is_document_broken else ()
+
+
+def evidence_of(reading: FieldReading, spec: DocumentTypeSpec) -> FieldEvidence:
+    """Return what routing may know of a field."""
+    known = spec.spec_of(reading.field_path)
+    groups = {group.path: group.is_required for group in spec.groups}
+    group = next((path for path in groups if reading.field_path.startswith(f"{path}/")), None)
+    return FieldEvidence(
+        field_path=reading.field_path,
+        confidence=reading.confidence,
+        has_value=reading.value is not None,
+        # A column that each row needs is required of the document only where rows are.
+        is_required=known is not None and known.is_required and groups.get(group or "", True),
+        findings=tuple(finding for finding in reading.findings if finding != _NOT_FOUND),
+    )

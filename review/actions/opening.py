@@ -1,0 +1,127 @@
+"""From a received file to pages that can be read."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from review.actions._audit import record_audit
+from review.actions._documents import publish_document, settle_document
+from review.actions._enqueue import READ_PAGE, enqueue
+from review.actions._pages import EngineIdentity, StoredPage, ensure_engine_version, plan_page_reads, replace_pages
+from review.actions._storing import keep_bytes
+from review.models import Document, DocumentStatus, ExtractionRun, PageRead, SchemaVersion
+from review.selectors.access import Actor
+
+__all__ = [
+    "EngineIdentity",
+    "StoredPage",
+    "begin_opening",
+    "fail_opening",
+    "keep_page_image",
+    "postpone_opening",
+    "record_opened",
+]
+
+ENGINE_FAILED = "engine_failed"
+
+
+def begin_opening(*, actor: Actor, document_id: int) -> Document | None:
+    """Count an attempt to open a received document and return it, or None when there is nothing to do.
+
+    The attempt is on record before the risky work begins: a file that kills its worker each time ends, after
+    STET_MAX_ATTEMPTS, as unreadable. An attempt that another worker began lately is left to that worker.
+    """
+    documents = Document.objects.select_related("project", "document_type__active_version")
+    document = documents.filter(pk=document_id, status=DocumentStatus.RECEIVED, duplicate_of=None).first()
+    if document is None:
+        return None
+    now = timezone.now()
+    is_under_way = document.touched_at > now - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+    if document.n_attempts and is_under_way:
+        return None
+    if document.n_attempts >= settings.STET_MAX_ATTEMPTS:
+        fail_opening(actor=actor, document=document, code=ENGINE_FAILED)
+        return None
+    with transaction.atomic(durable=True):
+        # Compare-and-set: of two deliveries at once, one goes on.
+        mine = Document.objects.filter(
+            pk=document_id,
+            status=DocumentStatus.RECEIVED,
+            n_attempts=document.n_attempts,
+            touched_at=document.touched_at,
+        ).update(n_attempts=F("n_attempts") + 1, touched_at=now)
+    document.n_attempts, document.touched_at = document.n_attempts + 1, now
+    return document if mine else None
+
+
+def postpone_opening(*, document: Document) -> None:
+    """Give an attempt back that came to nothing through no fault of the file (no engine, no space)."""
+    with transaction.atomic(durable=True):
+        Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED, n_attempts=document.n_attempts).update(
+            n_attempts=F("n_attempts") - 1
+        )
+
+
+def keep_page_image(project_id: int, content_hash: str, data: bytes) -> str:
+    """Store a page's JPEG and return its name; the same pixels are stored once. Raises StorageFullError.
+
+    Writes no row: a page counts from `record_opened` on.
+    """
+    name = f"projects/{project_id}/pages/{content_hash}.jpg"
+    keep_bytes(name, data)
+    return name
+
+
+def record_opened(
+    *, actor: Actor, document: Document, pages: Sequence[StoredPage], engine: EngineIdentity
+) -> list[PageRead] | None:
+    """Write down the pages of a document and the work of reading them; None when somebody else has done so.
+
+    Returns the page reads in order. More than one are queued, one task each; a single one is the caller's to go on
+    with at once, which saves a round through the queue.
+    """
+    with transaction.atomic(durable=True):
+        now = timezone.now()
+        schema_version = document.document_type.active_version
+        changes = {"status": DocumentStatus.PROCESSING, "n_pages": len(pages), "n_pages_read": 0, "touched_at": now}
+        mine = Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED).update(
+            schema_version=schema_version, **changes
+        )
+        if not mine or schema_version is None:
+            return None
+        run = _start_run(document, engine, schema_version)
+        page_reads = plan_page_reads(run, replace_pages(document, pages))
+        for name, value in changes.items():
+            setattr(document, name, value)
+        if len(page_reads) > 1:
+            for page_read in page_reads:
+                enqueue(READ_PAGE, page_read.pk)
+        detail = {"run": run.pk, "engine": engine.name, "n_pages": len(pages)}
+        record_audit(actor, "document.opened", document, project=document.project_id, detail=detail)
+        publish_document(document, "document.opened")
+    return page_reads
+
+
+def _start_run(document: Document, engine: EngineIdentity, schema_version: SchemaVersion) -> ExtractionRun:
+    ExtractionRun.objects.filter(document=document, is_current=True).update(is_current=False)
+    return ExtractionRun.objects.create(
+        document=document,
+        engine_version=ensure_engine_version(engine),
+        schema_version=schema_version,
+    )
+
+
+def fail_opening(*, actor: Actor, document: Document, code: str) -> bool:
+    """Settle a document that cannot become pages as unreadable, once; `code` says why."""
+    with transaction.atomic(durable=True):
+        # A write first, so that the row is ours until the end.
+        mine = Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED).update(touched_at=timezone.now())
+        if mine:
+            settle_document(document, "document.failed", status=DocumentStatus.UNREADABLE, band="", reasons=[code])
+            detail = {"reason": code, "n_attempts": document.n_attempts}
+            record_audit(actor, "document.failed", document, project=document.project_id, detail=detail)
+    return bool(mine)

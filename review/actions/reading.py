@@ -1,0 +1,286 @@
+"""Pages are read, the last one routes the document, once; a document can be read again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from inference.types import DocumentTypeSpec, FieldReading, PageReading
+from review.actions._audit import record_audit
+from review.actions._claims import new_claim_token
+from review.actions._documents import publish_document, settle_document
+from review.actions._enqueue import OPEN_DOCUMENT, enqueue
+from review.actions._findings import evidence_of, with_schema_findings
+from review.actions._pages import has_unfinished_pages
+from review.actions._routing import (
+    confirmed_record,
+    create_task,
+    ensure_active_policy,
+    store_decision,
+    store_model_record,
+    store_predictions,
+)
+from review.exceptions import ConflictError
+from review.live.events import TaskEvent, publish
+from review.models import (
+    UNFINISHED_STATUSES,
+    Document,
+    DocumentStatus,
+    DocumentType,
+    ExtractionRun,
+    FieldEdit,
+    Page,
+    PageRead,
+    PageReadState,
+    Reading,
+    ReviewTask,
+    RunState,
+    TaskState,
+)
+from review.routing.bands import Band
+from review.routing.decide import DocumentDecision, decide
+from review.routing.policy import PolicyRules
+from review.routing.reasons import Reason
+from review.selectors.access import Actor
+
+ENGINE_FAILED = "engine_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedPage:
+    """A page that this process reads now; `token` proves it."""
+
+    page_read: PageRead
+    token: str
+
+    @property
+    def run(self) -> ExtractionRun:
+        """The run that the page is read for."""
+        return self.page_read.run
+
+    @property
+    def document(self) -> Document:
+        """The document that the page belongs to."""
+        return self.page_read.run.document
+
+
+def claim_page(*, page_read_id: int) -> ClaimedPage | None:
+    """Claim a page for this process and count the attempt, before the engine is let loose on it.
+
+    None when there is nothing to do: it is read, or another process holds it. A claim that is older than
+    STET_CLAIM_SECONDS may be taken over. No audit row: nothing has happened yet.
+    """
+    reads = PageRead.objects.select_related("page", "run__document__project", "run__engine_version")
+    found = reads.filter(pk=page_read_id, run__is_current=True, run__state=RunState.READING).first()
+    if found is None or not _is_free(found):
+        return None
+    token = new_claim_token()
+    with transaction.atomic(durable=True):
+        same = PageRead.objects.filter(pk=found.pk, state=found.state, claim_token=found.claim_token)
+        mine = same.update(
+            state=PageReadState.CLAIMED, claim_token=token, claimed_at=timezone.now(), n_attempts=F("n_attempts") + 1
+        )
+    found.n_attempts += 1
+    return ClaimedPage(found, token) if mine else None
+
+
+def _is_free(page_read: PageRead) -> bool:
+    if page_read.state == PageReadState.PENDING:
+        return True
+    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+    is_stale = page_read.claimed_at is None or page_read.claimed_at < bound
+    return page_read.state == PageReadState.CLAIMED and is_stale
+
+
+def release_page(*, claim: ClaimedPage, is_counted: bool) -> None:
+    """Give a claimed page back unread; `is_counted` false gives the attempt back too (the engine could not be had)."""
+    with transaction.atomic(durable=True):
+        _mine(claim).update(
+            state=PageReadState.PENDING, claim_token="", n_attempts=F("n_attempts") - (0 if is_counted else 1)
+        )
+
+
+def _mine(claim: ClaimedPage) -> QuerySet[PageRead]:
+    return PageRead.objects.filter(pk=claim.page_read.pk, state=PageReadState.CLAIMED, claim_token=claim.token)
+
+
+def record_page_read(*, actor: Actor, claim: ClaimedPage, reading: PageReading | int) -> bool:
+    """Record what was read on a claimed page, or the id of the cached reading; whether it was the run's last page.
+
+    False also when the claim was lost: whoever took it over answers for the page.
+    """
+    with transaction.atomic(durable=True):
+        if not _touch(claim, n_read=1):
+            return False
+        is_cached = isinstance(reading, int)
+        reading_id = reading if isinstance(reading, int) else _keep_reading(claim, reading)
+        is_mine = _mine(claim).update(state=PageReadState.READ, reading_id=reading_id, is_cached=is_cached)
+        if not is_mine:
+            transaction.set_rollback(True)
+            return False
+        detail = {"run": claim.run.pk, "page_number": claim.page_read.page.page_number, "is_cached": is_cached}
+        return _finish_page(actor, claim, detail)
+
+
+def fail_page(*, actor: Actor, claim: ClaimedPage, code: str) -> bool:
+    """Record that a claimed page cannot be read, for good; whether it was the run's last page."""
+    with transaction.atomic(durable=True):
+        if not _touch(claim, n_read=0):
+            return False
+        if not _mine(claim).update(state=PageReadState.FAILED, error_code=code):
+            transaction.set_rollback(True)
+            return False
+        detail = {"run": claim.run.pk, "page_number": claim.page_read.page.page_number, "error": code}
+        return _finish_page(actor, claim, detail)
+
+
+def _touch(claim: ClaimedPage, *, n_read: int) -> bool:
+    # First of all, and on one row for all pages of a document: of the last two pages that finish at once, the second
+    # waits here for the first, and then sees that it is the last.
+    return bool(
+        Document.objects.filter(pk=claim.run.document_id, status=DocumentStatus.PROCESSING).update(
+            n_pages_read=F("n_pages_read") + n_read, touched_at=timezone.now()
+        )
+    )
+
+
+def _keep_reading(claim: ClaimedPage, reading: PageReading) -> int:
+    key = {
+        "project_id": claim.document.project_id,
+        "engine_version_id": claim.run.engine_version_id,
+        "content_hash": claim.page_read.page.content_hash,
+    }
+    try:
+        with transaction.atomic():
+            kept = Reading.objects.create(**key, payload=reading.as_json(), cpu_seconds=reading.cpu_seconds)
+    except IntegrityError:
+        # The same pixels were read at the same moment; the first reading stands.
+        kept = Reading.objects.only("pk").get(**key)
+    if reading.quality:
+        Page.objects.filter(pk=claim.page_read.page_id).update(quality=dict(reading.quality))
+    return kept.pk
+
+
+def _finish_page(actor: Actor, claim: ClaimedPage, detail: Mapping[str, object]) -> bool:
+    document = Document.objects.get(pk=claim.run.document_id)
+    record_audit(actor, "document.page_read", document, project=document.project_id, detail=detail)
+    publish_document(document, "document.page_read")
+    return not has_unfinished_pages(claim.run.pk)
+
+
+def complete_run(
+    *,
+    actor: Actor,
+    run: ExtractionRun,
+    spec: DocumentTypeSpec,
+    fields: Sequence[FieldReading],
+    has_failed_pages: bool,
+    cpu_seconds: float = 0.0,
+) -> bool:
+    """Route a document whose pages are all read or failed: exactly one caller does, and is told True.
+
+    Keeps what was read and how it was decided; then the document is stored with a record, or a person is asked, or
+    both (an audit). A page that failed sends the whole document to a person.
+    """
+    document_type = run.document.document_type
+    checked, faults = with_schema_findings(fields, run.schema_version.schema)
+    if has_failed_pages:
+        faults = (Reason.ENGINE_FAILED, *faults)
+    with transaction.atomic(durable=True):
+        # Compare-and-set: only the run that is still being read can be routed, and only once.
+        due = ExtractionRun.objects.filter(pk=run.pk, state=RunState.READING, is_current=True)
+        error_code = ENGINE_FAILED if has_failed_pages else ""
+        if not due.update(
+            state=RunState.ROUTED, finished_at=timezone.now(), cpu_seconds=cpu_seconds, error_code=error_code
+        ):
+            return False
+        document = Document.objects.get(pk=run.document_id)
+        policy = ensure_active_policy(document_type)
+        decision = decide(
+            [evidence_of(reading, spec) for reading in checked],
+            PolicyRules.from_json(policy.rules),
+            document.sha256,
+            str(policy.pk),
+            document_reasons=faults,
+        )
+        confirmed = confirmed_record(document)
+        is_stored = confirmed is not None or decision.band is not Band.REVIEW
+        store_predictions(run, checked)
+        store_decision(run, policy, decision, is_asked=confirmed is None)
+        if is_stored:
+            store_model_record(document, run, policy=policy, fields=checked, decision=decision, confirmed=confirmed)
+        settle_document(
+            document,
+            "document.routed",
+            status=DocumentStatus.STORED if is_stored else DocumentStatus.REVIEW,
+            band=decision.band,
+            reasons=[str(reason) for reason in decision.reasons],
+        )
+        if decision.is_selected and confirmed is None:
+            create_task(document, run)
+        record_audit(actor, "document.routed", document, project=document.project_id, detail=_summary(run, decision))
+    return True
+
+
+def _summary(run: ExtractionRun, decision: DocumentDecision) -> dict[str, object]:
+    return {
+        "run": run.pk,
+        "band": str(decision.band),
+        "is_selected": decision.is_selected,
+        "reasons": [str(reason) for reason in decision.reasons],
+    }
+
+
+def rerun_document(*, actor: Actor, document: Document) -> Document:
+    """Read a document again with the project's engine as it is now; return the document that is read.
+
+    The earlier run and its predictions are kept, and so is what a person confirmed. Raise ConflictError while the
+    document is being read, or while a reviewer has begun on it.
+    """
+    document = document.duplicate_of or document
+    with transaction.atomic(durable=True):
+        # The type's row is what intake waits on: no duplicate joins while the standing changes.
+        DocumentType.objects.select_for_update(no_key=True).only("pk").get(pk=document.document_type_id)
+        document = Document.objects.select_for_update(no_key=True).get(pk=document.pk)
+        if document.status in UNFINISHED_STATUSES:
+            raise ConflictError(_("This document is being read already. Wait until it is done."))
+        for task in ReviewTask.objects.filter(document=document, state=TaskState.OPEN):
+            _cancel(task)
+        _reset(document)
+        record_audit(actor, "document.rerun", document, project=document.project_id)
+    return document
+
+
+def restart_document(*, actor: Actor, document_id: int, run_id: int) -> bool:
+    """Begin a document anew whose run was started by another version of the engine; whether it was still due."""
+    with transaction.atomic(durable=True):
+        unfinished = ExtractionRun.objects.filter(pk=run_id, is_current=True, state=RunState.READING)
+        if not unfinished.update(state=RunState.FAILED, error_code="engine_changed", finished_at=timezone.now()):
+            return False
+        document = Document.objects.select_for_update(no_key=True).get(pk=document_id)
+        _reset(document)
+        record_audit(actor, "document.restarted", document, project=document.project_id, detail={"run": run_id})
+    return True
+
+
+def _reset(document: Document) -> None:
+    """Put a document back to the beginning and queue it, within the caller's transaction."""
+    Document.objects.filter(pk=document.pk).update(n_attempts=0, n_pages_read=0)
+    document.n_attempts, document.n_pages_read = 0, 0
+    settle_document(document, "document.received", status=DocumentStatus.RECEIVED, band="", reasons=[])
+    enqueue(OPEN_DOCUMENT, document.pk)
+
+
+def _cancel(task: ReviewTask) -> None:
+    now = timezone.now()
+    is_begun = FieldEdit.objects.filter(task=task).exists()
+    is_held = task.lease_expires_at is not None and task.lease_expires_at > now
+    unchanged = ReviewTask.objects.filter(pk=task.pk, state=TaskState.OPEN, lease_token=task.lease_token)
+    if is_begun or is_held or not unchanged.update(state=TaskState.CANCELLED, finished_at=now):
+        raise ConflictError(_("A reviewer has begun on this document. Let the review be finished first."))
+    publish(TaskEvent("review_task.cancelled", task.project_id, task.pk, task.document_id))

@@ -1,0 +1,175 @@
+"""Whatever stands still is set going again; what nobody needs any longer is thrown away.
+
+All of it may be done twice, by several processes at once: tasks look at the state they find, so that one too many
+does nothing. No audit rows: nothing is decided here.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django_q.models import OrmQ, Task
+
+from review.actions._claims import is_of_dead_process, is_of_living_process, process_mark
+from review.actions._enqueue import OPEN_DOCUMENT, READ_PAGE, ROUTE_RUN, WRITE_EXPORT, enqueue
+from review.actions._pages import has_unfinished_pages
+from review.models import (
+    UNFINISHED_STATUSES,
+    DatasetExport,
+    Document,
+    DocumentStatus,
+    Event,
+    ExportState,
+    ExtractionRun,
+    IdempotencyKey,
+    PageRead,
+    PageReadState,
+    RunState,
+    WorkerHeartbeat,
+)
+from review.selectors.workers import live_heartbeats, oldest_waiting_since
+
+PER_SWEEP = 500
+PER_PRUNING = 5_000
+_QUEUED_TOGETHER = timedelta(seconds=5)
+_KEY_HOURS = 48
+_EXPORT_SECONDS = 600
+
+
+def beat(*, name: str, n_workers: int, engine_name: str, started_at: datetime) -> None:
+    """Say that this worker is alive."""
+    values = {"n_workers": n_workers, "engine_name": engine_name, "started_at": started_at, "seen_at": timezone.now()}
+    with transaction.atomic(durable=True):
+        WorkerHeartbeat.objects.update_or_create(name=name, defaults=values)
+
+
+def end_beat(*, name: str) -> None:
+    """Say that this worker goes home."""
+    with transaction.atomic(durable=True):
+        WorkerHeartbeat.objects.filter(name=name).delete()
+
+
+def note_engine(*, name: str, engine_error: str) -> None:
+    """Say whether a worker has its engine: "" or the code of what is in the way."""
+    with transaction.atomic(durable=True):
+        WorkerHeartbeat.objects.filter(name=name).exclude(engine_error=engine_error).update(engine_error=engine_error)
+
+
+def heartbeat_name() -> str:
+    """Return this process's name among the workers."""
+    return process_mark()
+
+
+def take_over(*, name: str) -> bool:
+    """At the start of a worker: free what dead workers held; whether this is the only worker.
+
+    Beats of dead processes of this host go. When nobody else is alive, queued tasks that a dead worker had in hand
+    are free again at once, not only when django-q2's `retry` is over.
+    """
+    with transaction.atomic(durable=True):
+        dead = [beat.pk for beat in live_heartbeats() if beat.name == name or is_of_dead_process(beat.name)]
+        WorkerHeartbeat.objects.filter(pk__in=dead).delete()
+        is_alone = not live_heartbeats().exists()
+        if is_alone:
+            now = timezone.now()
+            OrmQ.objects.filter(lock__gt=now).update(lock=now)
+            # Attempts to open that nobody is at any more.
+            long_ago = now - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+            Document.objects.filter(status=DocumentStatus.RECEIVED, n_attempts__gt=0, touched_at__gt=long_ago).update(
+                touched_at=long_ago
+            )
+    free_claims(is_alone=is_alone)
+    return is_alone
+
+
+def free_claims(*, is_alone: bool = False) -> int:
+    """Take pages back from dead processes, and from whoever held one too long, and queue them; return how many.
+
+    `is_alone`: no other worker lives, so that only claims of processes known to be alive are respected.
+    """
+    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+    claimed = PageRead.objects.filter(state=PageReadState.CLAIMED).values_list("pk", "claim_token", "claimed_at")
+    n_freed = 0
+    for page_read_id, token, claimed_at in claimed:
+        is_over = claimed_at is None or claimed_at < bound or is_of_dead_process(token)
+        if not is_over and not (is_alone and not is_of_living_process(token)):
+            continue
+        with transaction.atomic(durable=True):
+            same = PageRead.objects.filter(pk=page_read_id, state=PageReadState.CLAIMED, claim_token=token)
+            if same.update(state=PageReadState.PENDING, claim_token=""):
+                enqueue(READ_PAGE, page_read_id)
+                n_freed += 1
+    return n_freed
+
+
+def requeue_stalled() -> int:
+    """Queue again what no queued task stands for any more; return how many documents.
+
+    A document stalls when its last step is older than STET_CLAIM_SECONDS and than everything that waits in the queue:
+    in a long queue documents wait long, and none of them is queued twice.
+    """
+    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+    waiting_since = oldest_waiting_since()
+    if waiting_since is not None:
+        bound = min(bound, waiting_since - _QUEUED_TOGETHER)
+    stalled = Document.objects.filter(status__in=UNFINISHED_STATUSES, touched_at__lt=bound, duplicate_of=None).order_by(
+        "touched_at"
+    )
+    n_queued = 0
+    for document in stalled.only("pk", "status", "touched_at", "n_attempts")[:PER_SWEEP]:
+        with transaction.atomic(durable=True):
+            same = Document.objects.filter(pk=document.pk, status=document.status, touched_at=document.touched_at)
+            # After an attempt to open it, a document's time says when that began: it must stay.
+            is_tried = document.status == DocumentStatus.RECEIVED and document.n_attempts > 0
+            if same.update(touched_at=document.touched_at if is_tried else timezone.now()):
+                _requeue(document)
+                n_queued += 1
+    return n_queued
+
+
+def _requeue(document: Document) -> None:
+    if document.status == DocumentStatus.RECEIVED:
+        enqueue(OPEN_DOCUMENT, document.pk)
+        return
+    run = ExtractionRun.objects.filter(document=document, is_current=True, state=RunState.READING).only("pk").first()
+    if run is None:
+        return
+    pending = PageRead.objects.filter(run=run, state=PageReadState.PENDING).values_list("pk", flat=True)
+    for page_read_id in pending:
+        enqueue(READ_PAGE, page_read_id)
+    if not has_unfinished_pages(run.pk):
+        enqueue(ROUTE_RUN, run.pk)
+
+
+def requeue_exports() -> int:
+    """Queue exports again whose writer has not been heard of; return how many."""
+    bound = timezone.now() - timedelta(seconds=_EXPORT_SECONDS)
+    stalled = DatasetExport.objects.filter(state__in=(ExportState.QUEUED, ExportState.RUNNING), touched_at__lt=bound)
+    export_ids: Sequence[int] = list(stalled.values_list("pk", flat=True)[:PER_SWEEP])
+    for export_id in export_ids:
+        with transaction.atomic(durable=True):
+            if stalled.filter(pk=export_id).update(touched_at=timezone.now()):
+                enqueue(WRITE_EXPORT, export_id)
+    return len(export_ids)
+
+
+def prune() -> int:
+    """Delete events after STET_EVENT_DAYS, answered idempotency keys after two days, failures of tasks; how many."""
+    now = timezone.now()
+    events_before = now - timedelta(days=settings.STET_EVENT_DAYS)
+    # By primary key, the oldest first: no index on the time is needed, and no table is read to its end.
+    oldest = Event.objects.order_by("pk").values_list("pk", "created_at")[:PER_PRUNING]
+    old_events = [pk for pk, created_at in oldest if created_at < events_before]
+    keys = Q(created_at__lt=now - timedelta(hours=_KEY_HOURS))
+    beats = Q(seen_at__lt=now - timedelta(days=1))
+    n_deleted: int = 0
+    with transaction.atomic(durable=True):
+        if old_events:
+            n_deleted += Event.objects.filter(pk__lte=old_events[-1]).delete()[0]
+        n_deleted += IdempotencyKey.objects.filter(keys).delete()[0]
+        n_deleted += WorkerHeartbeat.objects.filter(beats).delete()[0]
+        n_deleted += int(Task.objects.filter(stopped__lt=events_before).delete()[0])
+    return n_deleted

@@ -1,0 +1,61 @@
+"""What the tasks that read need to know."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inference.types import PageReading
+from review.models import DocumentStatus, ExtractionRun, PageRead, PageReadState, Reading, RunState
+
+
+@dataclass(frozen=True, slots=True)
+class RunToRoute:
+    """A run whose pages are all read or failed. `readings` are in page order; a failed page has one without words."""
+
+    run: ExtractionRun
+    readings: Sequence[PageReading]
+    has_failed_pages: bool
+    cpu_seconds: float
+
+
+def cached_reading_id(project_id: int, engine_version_id: int, content_hash: str) -> int | None:
+    """Return the id of what this engine version read on these pixels before, in this project."""
+    found = Reading.objects.filter(
+        project_id=project_id, engine_version_id=engine_version_id, content_hash=content_hash
+    )
+    return found.values_list("pk", flat=True).first()
+
+
+def unread_page_ids(document_id: int) -> list[int]:
+    """Return the page reads that are still to be done for a document that is being read, in page order."""
+    reads = PageRead.objects.filter(
+        run__document_id=document_id,
+        run__is_current=True,
+        run__state=RunState.READING,
+        run__document__status=DocumentStatus.PROCESSING,
+        state=PageReadState.PENDING,
+    )
+    return list(reads.order_by("page__page_number").values_list("pk", flat=True))
+
+
+def run_to_route(run_id: int) -> RunToRoute | None:
+    """Return a run with all its readings; None while pages are unread, or when it was routed already."""
+    runs = ExtractionRun.objects.select_related("schema_version", "document__document_type")
+    run = runs.filter(pk=run_id, state=RunState.READING, is_current=True).first()
+    if run is None:
+        return None
+    reads = list(PageRead.objects.filter(run=run).select_related("page", "reading").order_by("page__page_number"))
+    if not reads or any(read.state in (PageReadState.PENDING, PageReadState.CLAIMED) for read in reads):
+        return None
+    return RunToRoute(
+        run=run,
+        readings=[_reading(read) for read in reads],
+        has_failed_pages=any(read.state == PageReadState.FAILED for read in reads),
+        cpu_seconds=sum(read.reading.cpu_seconds for read in reads if read.reading and not read.is_cached),
+    )
+
+
+def _reading(read: PageRead) -> PageReading:
+    if read.reading is None:
+        # It keeps the numbers of the pages after it right.
+        return PageReading(width=read.page.width, height=read.page.height, words=(), cpu_seconds=0.0)
+    return PageReading.from_json(read.reading.payload)

@@ -1,0 +1,288 @@
+"""The work that runs outside of requests: the only room in which an engine reads.
+
+Each task takes one id, looks at the state it finds, and may be delivered twice, late, or at the same time as itself:
+what is done is not done again. Between transactions it reads and computes; then one action records.
+"""
+
+import functools
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ParamSpec
+
+import structlog
+from django.conf import settings
+from django.core.files.storage import default_storage
+
+from inference.engine import Engine
+from inference.errors import EngineError, InferenceError, UnreadableFileError
+from inference.fields.locate import locate
+from inference.imaging.hashing import content_hash
+from inference.imaging.pages import OpenedPage, decode_page, encode_page, open_pages
+from inference.registry import engine_for
+from inference.types import DocumentTypeSpec, PageImage, parse_document_type
+from review.actions.intake import file_limits
+from review.actions.opening import (
+    EngineIdentity,
+    StoredPage,
+    begin_opening,
+    fail_opening,
+    keep_page_image,
+    postpone_opening,
+    record_opened,
+)
+from review.actions.reading import (
+    ENGINE_FAILED,
+    ClaimedPage,
+    claim_page,
+    complete_run,
+    fail_page,
+    record_page_read,
+    release_page,
+    restart_document,
+)
+from review.actions.recovery import free_claims, note_engine, prune, requeue_exports, requeue_stalled
+from review.exceptions import StorageFullError
+from review.models import Document, SchemaVersion
+from review.selectors.access import SYSTEM
+from review.selectors.reading import cached_reading_id, run_to_route, unread_page_ids
+
+P = ParamSpec("P")
+log = structlog.get_logger(__name__)
+
+_worker_name = ""
+
+
+class TaskFailedError(Exception):
+    """What the queue is told of a failure: the kind of error only, for its message may hold document text."""
+
+
+def task(function: Callable[P, None]) -> Callable[P, None]:
+    """Bind the task's name and ids to the log, and keep messages of unforeseen errors out of log and queue."""
+
+    @functools.wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        with structlog.contextvars.bound_contextvars(task=function.__name__, ids=args):
+            try:
+                function(*args, **kwargs)
+            except Exception as error:
+                kind = type(error).__name__
+                log.error("task failed", error=kind, at=_place(error))
+                raise TaskFailedError(f"{function.__name__}: {kind}") from None
+
+    return guarded
+
+
+def _place(error: BaseException) -> str:
+    """Return where an error was raised, file and line, without its message."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else ""
+
+
+def name_worker(name: str) -> None:
+    """Tell this process, and those forked from it, under which heartbeat it works."""
+    global _worker_name  # noqa: PLW0603 - a fact about the process, like its id
+    _worker_name = name
+
+
+def _identity(engine: Engine) -> EngineIdentity:
+    spec = dict(engine.version)
+    text = json.dumps({"name": engine.name, "version": spec}, sort_keys=True, default=str)
+    return EngineIdentity(engine.name, hashlib.sha256(text.encode()).hexdigest(), json.loads(text)["version"])
+
+
+@contextmanager
+def _noting_engine() -> Iterator[None]:
+    """Pass EngineUnavailableError on, after writing on the heartbeat that the engine cannot be had."""
+    try:
+        yield
+    except InferenceError as error:
+        if not isinstance(error, UnreadableFileError | EngineError) and _worker_name:
+            note_engine(name=_worker_name, engine_error=error.code)
+        raise
+
+
+def _engine_of(document: Document) -> Engine:
+    with _noting_engine():
+        return engine_for(document.project.engine_name or settings.STET_ENGINE)
+
+
+@task
+def open_document(document_id: int) -> None:
+    """Open a received document into pages; read its page at once where it has one, queue the pages where it has more.
+
+    Delivered again after that, it goes on with a page that was left unread.
+    """
+    document = begin_opening(actor=SYSTEM, document_id=document_id)
+    if document is None:
+        for page_read_id in unread_page_ids(document_id):
+            _read(page_read_id)
+        return
+    try:
+        engine = _engine_of(document)
+        images, pages = _keep_pages(document)
+    except UnreadableFileError as error:
+        log.info("document unreadable", reason=error.code)
+        fail_opening(actor=SYSTEM, document=document, code=error.code)
+        return
+    except (InferenceError, StorageFullError) as error:
+        # Not the file's fault: it waits, and the sweep brings it back.
+        log.warning("document postponed", reason=error.code)
+        postpone_opening(document=document)
+        return
+    page_reads = record_opened(actor=SYSTEM, document=document, pages=pages, engine=_identity(engine))
+    if page_reads is not None and len(page_reads) == 1:
+        _read(page_reads[0].pk, images[0])
+
+
+def _keep_pages(document: Document) -> tuple[list[PageImage], list[StoredPage]]:
+    """Store the rasters of all pages; return the first, and what to know of each. Raises UnreadableFileError."""
+    images: list[PageImage] = []
+    pages: list[StoredPage] = []
+    with _local_path(str(document.original.name)) as path:
+        for opened in open_pages(path, file_limits()):
+            pages.append(_keep_page(document, opened))
+            if not images:
+                images.append(opened.image)
+    return images, pages
+
+
+def _keep_page(document: Document, opened: OpenedPage) -> StoredPage:
+    image, digest = opened.image, content_hash(opened.image)
+    width, height = image.size
+    if opened.is_original:
+        name = str(document.original.name)
+    else:
+        name = keep_page_image(document.project_id, digest, encode_page(image))
+    return StoredPage(image.page_number, name, width, height, digest)
+
+
+@contextmanager
+def _local_path(name: str) -> Iterator[Path]:
+    """Yield a stored file as a local one: where it lies, or a copy from a remote storage."""
+    try:
+        yield Path(default_storage.path(name))
+    except NotImplementedError:
+        with (
+            default_storage.open(name) as source,
+            tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as copy,
+        ):
+            shutil.copyfileobj(source, copy)
+            copy.flush()
+            yield Path(copy.name)
+
+
+@task
+def read_page(page_read_id: int) -> None:
+    """Read one page; the last page of a document routes it."""
+    _read(page_read_id)
+
+
+def _read(page_read_id: int, image: PageImage | None = None) -> None:
+    claim = claim_page(page_read_id=page_read_id)
+    if claim is None:
+        return
+    if claim.page_read.n_attempts > settings.STET_MAX_ATTEMPTS:
+        # Nobody is left to say what happened: each attempt took its process with it, or never came to an end.
+        log.warning("page given up", n_attempts=claim.page_read.n_attempts - 1)
+        is_last = fail_page(actor=SYSTEM, claim=claim, code=ENGINE_FAILED)
+    else:
+        is_last = _read_claimed(claim, image)
+    if is_last:
+        _route(claim.run.pk)
+
+
+def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
+    """Read a page that this process holds; whether it was the last one of its run."""
+    try:
+        engine = _engine_of(claim.document)
+        if _identity(engine).digest != claim.run.engine_version.digest:
+            restart_document(actor=SYSTEM, document_id=claim.run.document_id, run_id=claim.run.pk)
+            return False
+        page = claim.page_read.page
+        cached = cached_reading_id(claim.document.project_id, claim.run.engine_version_id, page.content_hash)
+        if cached is not None:
+            return record_page_read(actor=SYSTEM, claim=claim, reading=cached)
+        with _noting_engine():
+            reading = engine.read_page(image or _load(str(page.image.name), page.page_number))
+    except (EngineError, UnreadableFileError) as error:
+        log.warning("page failed", reason=error.code)
+        return fail_page(actor=SYSTEM, claim=claim, code=error.code)
+    except InferenceError as error:
+        log.warning("page postponed", reason=error.code)
+        release_page(claim=claim, is_counted=False)
+        return False
+    except Exception:
+        # Unforeseen: the attempt counts, the sweep brings the page back.
+        release_page(claim=claim, is_counted=True)
+        raise
+    return record_page_read(actor=SYSTEM, claim=claim, reading=reading)
+
+
+def _load(name: str, page_number: int) -> PageImage:
+    with default_storage.open(name) as file:
+        return decode_page(file.read(), page_number)
+
+
+@task
+def route_run(run_id: int) -> None:
+    """Find the fields of a document whose pages are all read, and route it."""
+    _route(run_id)
+
+
+def _route(run_id: int) -> None:
+    due = run_to_route(run_id)
+    if due is None:
+        return
+    spec = _spec(due.run.schema_version)
+    complete_run(
+        actor=SYSTEM,
+        run=due.run,
+        spec=spec,
+        fields=locate(due.readings, spec),
+        has_failed_pages=due.has_failed_pages,
+        cpu_seconds=due.cpu_seconds,
+    )
+
+
+_specs: dict[int, DocumentTypeSpec] = {}
+
+
+def _spec(version: SchemaVersion) -> DocumentTypeSpec:
+    # Schema versions never change; parsing one takes longer than routing a document.
+    if version.pk not in _specs:
+        _specs[version.pk] = parse_document_type(version.schema)
+    return _specs[version.pk]
+
+
+@task
+def free_dead_claims() -> None:
+    """Take over what other processes of this host died on; run by each worker process as it starts."""
+    n_freed = free_claims()
+    if n_freed:
+        log.warning("pages taken back from a dead worker", n=n_freed)
+
+
+@task
+def sweep() -> None:
+    """Every minute: set going again what stands still, check the engine, throw old things away."""
+    if _worker_name:
+        note_engine(name=_worker_name, engine_error=_engine_error())
+    n_freed, n_stalled, n_exports = free_claims(), requeue_stalled(), requeue_exports()
+    if n_freed or n_stalled or n_exports:
+        log.warning("set going again", pages=n_freed, documents=n_stalled, exports=n_exports)
+    prune()
+
+
+def _engine_error() -> str:
+    try:
+        engine_for(settings.STET_ENGINE)
+    except InferenceError as error:
+        return error.code
+    return ""
