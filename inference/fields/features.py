@@ -19,7 +19,7 @@ Positions = npt.NDArray[np.intp]
 NUMERIC = frozenset({ValueType.AMOUNT, ValueType.NUMBER})
 FAR_ABOVE = 3.0
 OPEN_ENDS = (",", "&", "、")
-ASIDE = re.compile(r"\(.*\W?")
+ASIDE = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)?\)?\W*")
 DECIMALS = re.compile(r"[.,] ?\d\d\D*$")
 
 
@@ -34,6 +34,7 @@ class FeatureMaker:
         self._against = index.positions(spec.keywords_against)
         self._inside = index.positions(spec.keywords_inside)
         self._keyword_texts = {folded(word) for word in (*spec.keywords, *spec.keywords_against, *spec.keywords_inside)}
+        self._kinds: dict[str, str] = {}
         self._evidence: dict[str, KeywordEvidence] = {}
         self._taken: dict[Run, list[tuple[int, int]]] = {}
         for span in spans:
@@ -183,6 +184,11 @@ class FeatureMaker:
 
     def _line_kind(self, line: str) -> str:
         """Return whether a line is made of the field's words, of words against it (or is a mere aside), or neither."""
+        if line not in self._kinds:
+            self._kinds[line] = self._new_line_kind(line)
+        return self._kinds[line]
+
+    def _new_line_kind(self, line: str) -> str:
         if self._weigh(line).against_it > 0 or ASIDE.fullmatch(line):
             return "against"
         return "inside" if self._index.strength(line, self._inside) > 0 else "plain"

@@ -92,16 +92,19 @@ def body_rows(
     A row without any number continues the text of the row before it.
     """
     totals = index.positions([word for field in spec.fields if field.value_type in NUMERIC for word in field.keywords])
+    numeric = _numeric_columns(headers)
     pending: list[list[Word]] | None = None
     bottom = max(header.bbox.y1 for header in headers)
     for row in page.rows[header_row + 1 :]:
         words = [word for run in row for word in run.words]
-        top = min(word.bbox.y0 for word in words)
-        if top - bottom > MAX_ROW_GAP * page.text_height or index.strength(row[0].text, totals) > 0:
+        if min(word.bbox.y0 for word in words) - bottom > MAX_ROW_GAP * page.text_height:
             break
         bottom = max(word.bbox.y1 for word in words)
         cells = _cells(words, headers)
-        if any(cells[column] for column in _numeric_columns(headers)):
+        n_filled = sum(bool(cells[column]) for column in numeric)
+        if n_filled == 1 and len(row) > 1 and index.strength(row[0].text, totals) > 0:
+            break
+        if n_filled:
             if pending is not None:
                 yield pending
             pending = cells

@@ -64,10 +64,10 @@ class KeywordIndex:
     ) -> npt.NDArray[np.float64]:
         """Keep a loose match only where the keyword is most of the text: "Tutal :" yes, letters of an address no."""
         lengths = self._lengths[self._fuzzy]
+        similarity = scores * np.minimum(text_lengths / lengths, 1.0)
         is_most = text_lengths <= 2 * lengths
-        is_long_enough = text_lengths >= 0.8 * lengths
-        kept = is_long_enough & ((scores >= STRICT_SCORE) | (is_most & (scores >= LOOSE_SCORE)))
-        return np.where(kept, scores / 100.0, 0.0)
+        kept = (similarity >= STRICT_SCORE) | (is_most & (similarity >= LOOSE_SCORE))
+        return np.where(kept, similarity / 100.0, 0.0)
 
     def positions(self, keywords: Sequence[str]) -> npt.NDArray[np.intp]:
         """Return the columns of `keywords`, for `evidence` and `strength`."""

@@ -7,7 +7,7 @@ from inference.fields.features import FeatureMaker
 from inference.fields.groups import locate_groups
 from inference.fields.keywords import KeywordIndex
 from inference.fields.layout import PageLayout
-from inference.fields.normalise import TYPED, comparable
+from inference.fields.normalise import TYPED, folded
 from inference.fields.prior import PriorScorer, Scorer
 from inference.fields.rules import findings_of
 from inference.fields.score import Choice, choose, confidence_from, evidence_for
@@ -140,7 +140,9 @@ def _candidate(field: _Scored, row: int, share: float) -> Candidate:
 def _key(span: Span, spec: FieldSpec) -> str:
     """Return what makes two spans the same value; text that does not normalise stands for itself."""
     value = span.normalised.value
-    return f"?{span.text}" if value is None else comparable(value, spec.value_type, spec.locale)
+    if value is None:
+        return f"?{span.text}"
+    return value if spec.value_type in TYPED else folded(value)
 
 
 def _overlap(one: Span, other: Span) -> bool:

@@ -30,24 +30,24 @@ NEAR_KEYWORDS: Weights = {
 }
 BY_TYPE: Mapping[ValueType, Weights] = {
     ValueType.AMOUNT: {
-        "bias": -9.0, "decimals": 2.0, "rank": 1.0, "near_largest": 3.0, "later": 2.5, "shares_row": -2.0,
+        "bias": -13.0, "decimals": 2.0, "rank": 1.0, "near_largest": 3.0, "later": 2.5, "shares_row": -2.0,
         "repeated": 0.5, "above_zero": 1.0, "against_above": -0.5,
     },
-    ValueType.NUMBER: {"bias": -8.0, "fills_run": 1.0},
-    ValueType.DATE: {"bias": -7.0, "repeated": 1.0, "top": 1.0},
-    ValueType.ID: {"bias": -9.0, "digits": 2.0, "fills_run": 0.5},
+    ValueType.NUMBER: {"bias": -10.0, "fills_run": 1.0},
+    ValueType.DATE: {"bias": -5.5, "repeated": 1.0, "top": 1.0},
+    ValueType.ID: {"bias": -12.0, "digits": 2.0, "fills_run": 0.5},
     ValueType.PHONE: {"bias": -8.0, "digits": 1.0},
     ValueType.CURRENCY: {"bias": -6.0, "repeated": 1.0},
-    ValueType.TEXT: {"bias": -8.0},
+    ValueType.TEXT: {"bias": -10.0},
     ValueType.NAME: {
         "bias": -14.0, "inside_any": 3.0, "plain_lines": -4.0, "against_lines": -24.0, "bare_keyword": -5.0,
         "top": 5.0, "letters": 4.0, "text_size": 1.0, "inside_last": 0.5, "inside_before": -1.0, "ends_open": -2.0,
         "centred": 1.0, "size_spread": -4.0, "against_above": -0.5,
     },
     ValueType.ADDRESS: {
-        "bias": -12.0, "inside_lines": 12.0, "plain_lines": -6.0, "against_lines": -24.0, "inside_first": 1.0,
+        "bias": -15.0, "inside_lines": 10.0, "plain_lines": -6.0, "against_lines": -24.0, "inside_first": 1.0,
         "inside_last": 1.5, "inside_before": -1.5, "inside_after": -1.5, "starts_late": -2.0, "ends_open": -2.0,
-        "top": 4.0, "against_above": 0.0, "bare_keyword": -2.0, "size_spread": -1.0,
+        "top": 6.0, "region": 5.0, "against_above": 0.0, "bare_keyword": -2.0, "size_spread": -1.0,
     },
 }  # fmt: skip
 

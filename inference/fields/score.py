@@ -11,15 +11,17 @@ NO_CANDIDATE = 0.0
 SOFTNESS = 1.5
 
 WEIGHTS: Mapping[str, float] = {
-    "margin": 0.6,
-    "share": 1.0,
+    "margin": 0.4,
+    "share": 2.0,
     "keyword": 1.0,
     "agreement": 0.5,
     "pattern": 0.5,
-    "ocr_score": 4.0,
+    "region": 1.0,
+    "boundary": 1.5,
+    "ocr_score": 10.0,
     "quality": 1.0,
 }
-BIAS = -6.0
+BIAS = -15.0
 
 
 class Choice(NamedTuple):
@@ -61,6 +63,7 @@ def evidence_for(features: Mapping[str, float], choice: Choice, quality: Mapping
         "pattern": features.get("pattern", 0.5),
         "ocr_score": features.get("ocr_score", 0.0),
         "region": features.get("region", 0.5),
+        "boundary": 1.0 - max(features.get("inside_before", 0.0), features.get("inside_after", 0.0)),
     }
     if "score" in quality:
         evidence["quality"] = quality["score"]

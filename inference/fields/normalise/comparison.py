@@ -1,15 +1,20 @@
 """When two values count as the same: amounts as numbers, dates as dates, words without case, space and marks."""
 
+import re
 import unicodedata
 
 from inference.fields.normalise.text import clean_text
 from inference.fields.normalise.values import TYPED, normalise
 from inference.types import ValueType
 
+MARKS = re.compile(r"[^a-z0-9]+")
+
 
 def folded(text: str) -> str:
     """Return letters and digits only, without case or width."""
     plain = clean_text(text).casefold()
+    if plain.isascii():
+        return MARKS.sub("", plain)
     return "".join(character for character in plain if unicodedata.category(character)[0] in "LNM")
 
 
