@@ -176,6 +176,25 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": r"/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "SERVERS": [{"url": "/", "description": "This installation"}],
+    "PATH_CONVERTER_OVERRIDES": {
+        "id": {"type": "integer", "format": "int64", "minimum": 1, "maximum": 10**18 - 1},
+        "number": {"type": "integer", "minimum": 1, "maximum": 10**9 - 1},
+        "slug": {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$"},
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "review.api.openapi.describe_problems",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "Band": "review.models.documents.BAND_CHOICES",
+        "DocumentStatus": "review.models.DocumentStatus",
+        "ExportState": "review.models.ExportState",
+        "PolicyState": "review.models.PolicyState",
+        "Role": "review.models.Role",
+        "TaskState": "review.models.TaskState",
+        "Verdict": "review.models.Verdict",
+    },
 }
 
 # --- work -------------------------------------------------------------------------------------------------------

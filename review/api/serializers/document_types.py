@@ -1,0 +1,60 @@
+"""Document types, their schema versions and their routing policies."""
+
+from rest_framework import serializers
+
+from review.api.fields import ObjectField, ReadSerializer, WriteSerializer
+from review.models import PolicyState
+
+
+class SchemaVersionSerializer(ReadSerializer):
+    """One frozen version of a schema."""
+
+    number = serializers.IntegerField()
+    schema = ObjectField()
+    digest = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class DocumentTypeSerializer(ReadSerializer):
+    """A kind of document."""
+
+    slug = serializers.SlugField()
+    labels = ObjectField()
+    active_version = serializers.IntegerField(source="active_version.number", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+
+
+class DocumentTypeDetailSerializer(DocumentTypeSerializer):
+    """A kind of document with the schema in force."""
+
+    schema = ObjectField(source="active_version.schema", allow_null=True, default=None)
+
+
+class DocumentTypeDraftSerializer(WriteSerializer):
+    """A new document type."""
+
+    slug = serializers.SlugField(max_length=50)
+    schema = ObjectField(help_text="JSON Schema (2020-12) with `x-` hints; see docs/api.md.")
+
+
+class SchemaDraftSerializer(WriteSerializer):
+    """A new version of a schema."""
+
+    schema = ObjectField()
+
+
+class PolicySerializer(ReadSerializer):
+    """One version of the thresholds and rates of a document type."""
+
+    number = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=PolicyState.choices)
+    rules = ObjectField()
+    created_by = serializers.CharField(source="created_by.username", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    activated_at = serializers.DateTimeField(allow_null=True)
+
+
+class PolicyDraftSerializer(WriteSerializer):
+    """A draft of rules; a key that is left out keeps its default."""
+
+    rules = ObjectField()

@@ -1,0 +1,146 @@
+"""Documents, their pages and fields."""
+
+from typing import Any
+
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from review.api.fields import (
+    AnyValueField,
+    BandField,
+    BoxField,
+    ObjectField,
+    ReadSerializer,
+    ReasonsField,
+    WriteSerializer,
+)
+from review.api.serializers.records import RecordSerializer
+from review.models import Document, DocumentStatus, Page
+from review.selectors.documents import DocumentDetail, shown_status
+
+
+class DocumentSerializer(ReadSerializer):
+    """A document as lists show it. Context: `project` (slug), and `has_worker` where many are shown."""
+
+    id = serializers.IntegerField()
+    document_type = serializers.SlugField(source="document_type.slug")
+    filename = serializers.CharField()
+    media_type = serializers.CharField()
+    n_bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    status = serializers.SerializerMethodField(
+        help_text="“waiting” is shown, never stored: nothing goes on because no worker is there."
+    )
+    band = BandField()
+    reasons = ReasonsField(help_text="Why a person must look, or why the file is unreadable; gravest first.")
+    priority = serializers.IntegerField()
+    n_pages = serializers.IntegerField()
+    n_pages_read = serializers.IntegerField()
+    duplicate_of = serializers.IntegerField(
+        source="duplicate_of_id", allow_null=True, help_text="The earlier document with the same bytes, read once."
+    )
+    received_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+    @extend_schema_field(serializers.ChoiceField(choices=DocumentStatus.choices))
+    def get_status(self, document: Document) -> str:
+        """Return the status to show."""
+        return shown_status(document, has_worker=self.context.get("has_worker"))
+
+
+class ReceivedSerializer(DocumentSerializer):
+    """What an upload is answered with."""
+
+    is_duplicate = serializers.SerializerMethodField()
+
+    def get_is_duplicate(self, document: Document) -> bool:
+        """Return whether the same bytes had come before; then nothing is read twice."""
+        return document.duplicate_of_id is not None
+
+
+class UploadSerializer(WriteSerializer):
+    """One file. For many files send many requests."""
+
+    file = serializers.FileField(
+        allow_empty_file=True, max_length=None, help_text="JPEG, PNG, WebP, TIFF, HEIC or PDF, judged by its content."
+    )
+    document_type = serializers.SlugField(max_length=50, help_text="The slug of a document type of the project.")
+    priority = serializers.IntegerField(
+        min_value=-100, max_value=100, required=False, default=0, help_text="Higher is reviewed sooner."
+    )
+
+
+class PageSerializer(ReadSerializer):
+    """One page, upright; `image` is where its picture is."""
+
+    page_number = serializers.IntegerField()
+    width = serializers.IntegerField()
+    height = serializers.IntegerField()
+    quality = ObjectField()
+    image = serializers.SerializerMethodField()
+
+    @extend_schema_field(OpenApiTypes.URI)
+    def get_image(self, page: Page) -> str:
+        """Return the address of the picture."""
+        return _address(
+            self, "api:page_image", project=self.context["project"], id=page.document_id, number=page.page_number
+        )
+
+
+class FieldSerializer(ReadSerializer):
+    """One field: `value` is what was read, `accepted` what the record says."""
+
+    field_path = serializers.CharField(source="path", help_text="JSON Pointer, such as /line_items/0/amount.")
+    labels = ObjectField(help_text="What people read, by language.")
+    value_type = serializers.CharField()
+    is_required = serializers.BooleanField()
+    value = AnyValueField(allow_null=True)
+    raw_text = serializers.CharField(allow_null=True)
+    confidence = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
+    evidence = ObjectField(help_text="What the confidence was made from, by name.")
+    findings = ReasonsField(help_text="What is wrong with the value.")
+    band = BandField()
+    reasons = ReasonsField()
+    is_to_examine = serializers.BooleanField(help_text="Whether a reviewer of this document must look at it.")
+    page_number = serializers.IntegerField(allow_null=True)
+    bbox = BoxField(allow_null=True)
+    accepted = AnyValueField(allow_null=True)
+    provenance = ObjectField(allow_null=True, help_text="Who says so: a model under a policy, or a person.")
+
+
+class DocumentDetailSerializer(DocumentSerializer):
+    """A document with everything that is known of it; shows a `DocumentDetail`."""
+
+    original = serializers.SerializerMethodField()
+    engine = serializers.CharField(source="run.engine_version.name", allow_null=True, default=None)
+    schema_version = serializers.IntegerField(source="run.schema_version.number", allow_null=True, default=None)
+    policy = serializers.IntegerField(source="decision.policy.number", allow_null=True, default=None)
+    pages = PageSerializer(many=True)
+    fields = FieldSerializer(many=True)  # type: ignore[assignment]  # declared fields leave the class
+    record = RecordSerializer(allow_null=True)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields, those of the list taken from the detail's document."""
+        fields = super().get_fields()
+        for name, field in fields.items():
+            if name in DocumentSerializer._declared_fields and field.source != "*":
+                field.source = f"document.{field.source or name}"
+        return fields
+
+    @extend_schema_field(serializers.ChoiceField(choices=DocumentStatus.choices))
+    def get_status(self, detail: DocumentDetail) -> str:  # type: ignore[override]  # shows a detail, see above
+        """Return the status to show."""
+        return detail.status
+
+    @extend_schema_field(OpenApiTypes.URI)
+    def get_original(self, detail: DocumentDetail) -> str:
+        """Return the address of the file as it was sent."""
+        return _address(self, "api:document_original", project=self.context["project"], id=detail.document.pk)
+
+
+def _address(serializer: serializers.BaseSerializer[Any], name: str, **kwargs: object) -> str:
+    path = reverse(name, kwargs=kwargs)
+    request = serializer.context.get("request")
+    return request.build_absolute_uri(path) if request is not None else path

@@ -1,0 +1,45 @@
+"""Clients of the API: programs with tokens, and a browser that keeps CSRF in force."""
+
+from collections.abc import Callable
+
+import pytest
+from rest_framework.test import APIClient
+
+from review.actions.tenancy import create_token
+from review.models import Project, Role, User
+from review.selectors.access import SYSTEM
+from tests.conftest import Cast
+
+ClientFor = Callable[..., APIClient]
+
+
+def bearer(user: User, project: Project, role: Role) -> APIClient:
+    client = APIClient()
+    secret = create_token(actor=SYSTEM, project=project, user=user, role=role).secret
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    return client
+
+
+@pytest.fixture
+def as_admin(cast: Cast) -> APIClient:
+    return bearer(cast.admin, cast.project, Role.ADMIN)
+
+
+@pytest.fixture
+def as_manager(cast: Cast) -> APIClient:
+    return bearer(cast.manager, cast.project, Role.MANAGER)
+
+
+@pytest.fixture
+def as_reviewer(cast: Cast) -> APIClient:
+    return bearer(cast.reviewer, cast.project, Role.REVIEWER)
+
+
+@pytest.fixture
+def as_viewer(cast: Cast) -> APIClient:
+    return bearer(cast.viewer, cast.project, Role.VIEWER)
+
+
+@pytest.fixture
+def as_stranger(cast: Cast) -> APIClient:
+    return bearer(cast.stranger, cast.other_project, Role.MANAGER)
