@@ -91,7 +91,8 @@ def name_worker(name: str) -> None:
     _worker_name = name
 
 
-def _identity(engine: Engine) -> EngineIdentity:
+def identity_of(engine: Engine) -> EngineIdentity:
+    """Return the engine as it reads now, under the digest that its version is stored by."""
     spec = dict(engine.version)
     text = json.dumps({"name": engine.name, "version": spec}, sort_keys=True, default=str)
     return EngineIdentity(engine.name, hashlib.sha256(text.encode()).hexdigest(), json.loads(text)["version"])
@@ -136,7 +137,7 @@ def open_document(document_id: int) -> None:
         log.warning("document postponed", reason=error.code)
         postpone_opening(document=document)
         return
-    page_reads = record_opened(actor=SYSTEM, document=document, pages=pages, engine=_identity(engine))
+    page_reads = record_opened(actor=SYSTEM, document=document, pages=pages, engine=identity_of(engine))
     if page_reads is not None and len(page_reads) == 1:
         _read(page_reads[0].pk, images[0])
 
@@ -145,7 +146,7 @@ def _keep_pages(document: Document) -> tuple[list[PageImage], list[StoredPage]]:
     """Store the rasters of all pages; return the first, and what to know of each. Raises UnreadableFileError."""
     images: list[PageImage] = []
     pages: list[StoredPage] = []
-    with _local_path(str(document.original.name)) as path:
+    with local_path(str(document.original.name)) as path:
         for opened in open_pages(path, file_limits()):
             pages.append(_keep_page(document, opened))
             if not images:
@@ -164,7 +165,7 @@ def _keep_page(document: Document, opened: OpenedPage) -> StoredPage:
 
 
 @contextmanager
-def _local_path(name: str) -> Iterator[Path]:
+def local_path(name: str) -> Iterator[Path]:
     """Yield a stored file as a local one: where it lies, or a copy from a remote storage."""
     try:
         yield Path(default_storage.path(name))
@@ -202,7 +203,7 @@ def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
     """Read a page that this process holds; whether it was the last one of its run."""
     try:
         engine = _engine_of(claim.document)
-        if _identity(engine).digest != claim.run.engine_version.digest:
+        if identity_of(engine).digest != claim.run.engine_version.digest:
             restart_document(actor=SYSTEM, document_id=claim.run.document_id, run_id=claim.run.pk)
             return False
         page = claim.page_read.page
@@ -270,9 +271,12 @@ def free_dead_claims() -> None:
 
 
 @task
-def sweep() -> None:
-    """Every minute: set going again what stands still, check the engine, throw old things away."""
-    if _worker_name:
+def sweep(*, is_engine_checked: bool = True) -> None:
+    """Every minute: set going again what stands still, check the engine, throw old things away.
+
+    `is_engine_checked` false leaves the engine alone: a process that is to be forked must not load one.
+    """
+    if _worker_name and is_engine_checked:
         note_engine(name=_worker_name, engine_error=_engine_error())
     n_freed, n_stalled, n_exports = free_claims(), requeue_stalled(), requeue_exports()
     if n_freed or n_stalled or n_exports:

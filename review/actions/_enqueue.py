@@ -5,9 +5,15 @@ from django_q.tasks import async_task
 OPEN_DOCUMENT = "review.tasks.open_document"
 READ_PAGE = "review.tasks.read_page"
 ROUTE_RUN = "review.tasks.route_run"
-WRITE_EXPORT = "review.tasks.write_export"
+WRITE_EXPORT = "review.tasks_exports.write_export"
+# An export may take hours; the limit is there for one that hangs.
+EXPORT_TIMEOUT_SECONDS = 6 * 3600
 
 
-def enqueue(task: str, object_id: int) -> None:
-    """Queue a task; it vanishes with the transaction if that rolls back. A success leaves no row behind."""
-    async_task(task, object_id, save=False)
+def enqueue(task: str, object_id: int, *, timeout_seconds: int | None = None) -> None:
+    """Queue a task; it vanishes with the transaction if that rolls back. A success leaves no row behind.
+
+    `timeout_seconds` is for a task that may honestly take longer than `Q_CLUSTER["timeout"]`.
+    """
+    options = {} if timeout_seconds is None else {"timeout": timeout_seconds}
+    async_task(task, object_id, save=False, **options)

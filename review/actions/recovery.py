@@ -14,7 +14,7 @@ from django.utils import timezone
 from django_q.models import OrmQ, Task
 
 from review.actions._claims import is_of_dead_process, is_of_living_process, process_mark
-from review.actions._enqueue import OPEN_DOCUMENT, READ_PAGE, ROUTE_RUN, WRITE_EXPORT, enqueue
+from review.actions._enqueue import EXPORT_TIMEOUT_SECONDS, OPEN_DOCUMENT, READ_PAGE, ROUTE_RUN, WRITE_EXPORT, enqueue
 from review.actions._pages import has_unfinished_pages
 from review.models import (
     UNFINISHED_STATUSES,
@@ -36,7 +36,6 @@ PER_SWEEP = 500
 PER_PRUNING = 5_000
 _QUEUED_TOGETHER = timedelta(seconds=5)
 _KEY_HOURS = 48
-_EXPORT_SECONDS = 600
 
 
 def beat(*, name: str, n_workers: int, engine_name: str, started_at: datetime) -> None:
@@ -145,14 +144,18 @@ def _requeue(document: Document) -> None:
 
 
 def requeue_exports() -> int:
-    """Queue exports again whose writer has not been heard of; return how many."""
-    bound = timezone.now() - timedelta(seconds=_EXPORT_SECONDS)
+    """Queue exports again whose writer has not been heard of; return how many.
+
+    Back in the state QUEUED, an export is open to the next writer at once; the silent one, should it live, finds
+    that it is no longer its own.
+    """
+    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
     stalled = DatasetExport.objects.filter(state__in=(ExportState.QUEUED, ExportState.RUNNING), touched_at__lt=bound)
     export_ids: Sequence[int] = list(stalled.values_list("pk", flat=True)[:PER_SWEEP])
     for export_id in export_ids:
         with transaction.atomic(durable=True):
-            if stalled.filter(pk=export_id).update(touched_at=timezone.now()):
-                enqueue(WRITE_EXPORT, export_id)
+            if stalled.filter(pk=export_id).update(state=ExportState.QUEUED, touched_at=timezone.now()):
+                enqueue(WRITE_EXPORT, export_id, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
     return len(export_ids)
 
 

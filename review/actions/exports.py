@@ -1,0 +1,186 @@
+"""Exports are asked for, written in the background step by step, and kept as frozen files."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from review.actions._audit import record_audit
+from review.actions._enqueue import EXPORT_TIMEOUT_SECONDS, WRITE_EXPORT, enqueue
+from review.actions._storing import keep_file, minding_space
+from review.exceptions import ConflictError, InvalidInputError
+from review.exports.formats import FORMATS, Written
+from review.live.events import ExportEvent, ExportEventName, publish
+from review.models import DatasetExport, ExportState, Project
+from review.selectors.access import SYSTEM, Actor
+from review.selectors.exports import records_to_export
+
+__all__ = [
+    "FORMAT_NAMES",
+    "ClaimedExport",
+    "cancel_export",
+    "claim_export",
+    "fail_export",
+    "finish_export",
+    "media_type_of",
+    "minding_space",
+    "note_export_progress",
+    "request_export",
+]
+
+FORMAT_NAMES = tuple(FORMATS)
+UNFINISHED = (ExportState.QUEUED, ExportState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedExport:
+    """An export that this process writes now; whoever takes it over has a higher `attempt`."""
+
+    export: DatasetExport
+    attempt: int
+
+
+def request_export(*, actor: Actor, project: Project, format: str, since: datetime | None = None) -> DatasetExport:  # noqa: A002 - the name it has in the API
+    """Queue an export of the records as they stand now, of those only the revisions made since `since`.
+
+    Raise InvalidInputError at /format or /since.
+    """
+    if format not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise InvalidInputError.at(
+            "/format", _("There is no such format. Choose one of: %(known)s.") % {"known": known}
+        )
+    if since is not None and timezone.is_naive(since):
+        raise InvalidInputError.at("/since", _("Give the time with its zone, as in 2026-01-31T08:00:00Z."))
+    with transaction.atomic(durable=True):
+        export = DatasetExport.objects.create(project=project, format=format, since=since, requested_by=actor.user)
+        enqueue(WRITE_EXPORT, export.pk, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
+        detail = {"format": format, "since": since.isoformat() if since is not None else None}
+        record_audit(actor, "export.requested", export, project=project, detail=detail)
+        _publish(export, "export.requested")
+    return export
+
+
+def media_type_of(export: DatasetExport) -> str:
+    """Return the media type of an export's file."""
+    return FORMATS[export.format].media_type
+
+
+def cancel_export(*, actor: Actor, export: DatasetExport) -> DatasetExport:
+    """Stop an export that is not finished; cancelling twice is cancelling once. Raise ConflictError if it is."""
+    with transaction.atomic(durable=True):
+        mine = _export(export.pk).filter(state__in=UNFINISHED)
+        is_cancelled = mine.update(state=ExportState.CANCELLED, finished_at=timezone.now(), touched_at=timezone.now())
+        export.refresh_from_db()
+        if is_cancelled:
+            record_audit(actor, "export.cancelled", export, project=export.project_id)
+            _publish(export, "export.cancelled")
+        elif export.state != ExportState.CANCELLED:
+            raise ConflictError(_("This export is finished already and cannot be cancelled."))
+    return export
+
+
+def claim_export(*, export_id: int) -> ClaimedExport | None:
+    """Claim an export for this process and count the attempt; None when there is nothing to do.
+
+    One that is being written may be taken over once its writer has not been heard of for STET_CLAIM_SECONDS; one
+    that has ended STET_MAX_ATTEMPTS writers fails. No audit row: nothing has happened yet.
+    """
+    export = DatasetExport.objects.select_related("project").filter(pk=export_id, state__in=UNFINISHED).first()
+    if export is None or (export.state == ExportState.RUNNING and export.touched_at > _stale_before()):
+        return None
+    if export.n_attempts >= settings.STET_MAX_ATTEMPTS:
+        fail_export(claim=ClaimedExport(export, export.n_attempts), code="gave_up")
+        return None
+    n_records = records_to_export(export.project, snapshot_at=export.snapshot_at, since=export.since).count()
+    with transaction.atomic(durable=True):
+        seen = _export(export_id).filter(state=export.state, n_attempts=export.n_attempts, touched_at=export.touched_at)
+        now = timezone.now()
+        mine = seen.update(
+            state=ExportState.RUNNING, n_attempts=F("n_attempts") + 1, n_records=n_records, n_written=0, touched_at=now
+        )
+        if not mine:
+            return None
+        export.refresh_from_db()
+        _publish(export, "export.progressed")
+    return ClaimedExport(export, export.n_attempts)
+
+
+def note_export_progress(*, claim: ClaimedExport, n_written: int) -> bool:
+    """Tell how far it is; false when it was cancelled or taken over, and the writer must stop. No audit row."""
+    with transaction.atomic(durable=True):
+        if not _claimed(claim).update(n_written=n_written, touched_at=timezone.now()):
+            return False
+        claim.export.n_written = n_written
+        _publish(claim.export, "export.progressed")
+    return True
+
+
+def finish_export(*, claim: ClaimedExport, path: Path, written: Written) -> bool:
+    """Keep the file at `path` (it may be moved away) and close the export; false when it is no longer ours.
+
+    Raise StorageFullError. Within the file's name stands its checksum: written twice, it is kept once.
+    """
+    export = claim.export
+    name = f"projects/{export.project_id}/exports/{export.pk}-{written.sha256[:16]}.{export.format}"
+    keep_file(name, path, written.n_bytes)
+    with transaction.atomic(durable=True):
+        now = timezone.now()
+        mine = _claimed(claim).update(
+            state=ExportState.DONE,
+            file=name,
+            sha256=written.sha256,
+            n_records=written.n_records,
+            n_written=written.n_records,
+            touched_at=now,
+            finished_at=now,
+        )
+        if mine:
+            export.refresh_from_db()
+            detail = {"sha256": written.sha256, "n_records": written.n_records}
+            record_audit(SYSTEM, "export.done", export, project=export.project_id, detail=detail)
+            _publish(export, "export.done")
+    return bool(mine)
+
+
+def fail_export(*, claim: ClaimedExport, code: str) -> bool:
+    """Close an export that cannot be written; `code` says why ("storage_full", "gave_up", "export_failed")."""
+    with transaction.atomic(durable=True):
+        now = timezone.now()
+        own = _export(claim.export.pk).filter(state__in=UNFINISHED, n_attempts=claim.attempt)
+        mine = own.update(state=ExportState.FAILED, error_code=code, touched_at=now, finished_at=now)
+        if mine:
+            claim.export.refresh_from_db()
+            record_audit(SYSTEM, "export.failed", claim.export, project=claim.export.project_id, detail={"error": code})
+            _publish(claim.export, "export.failed")
+    return bool(mine)
+
+
+def _export(export_id: int) -> QuerySet[DatasetExport]:
+    return DatasetExport.objects.filter(pk=export_id)
+
+
+def _claimed(claim: ClaimedExport) -> QuerySet[DatasetExport]:
+    return _export(claim.export.pk).filter(state=ExportState.RUNNING, n_attempts=claim.attempt)
+
+
+def _stale_before() -> datetime:
+    return timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+
+
+def _publish(export: DatasetExport, name: ExportEventName) -> None:
+    publish(
+        ExportEvent(
+            name=name,
+            project_id=export.project_id,
+            export_id=export.pk,
+            state=export.state,
+            n_written=export.n_written,
+            n_records=export.n_records,
+        )
+    )

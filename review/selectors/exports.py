@@ -1,0 +1,134 @@
+"""Exports: the list, the signed link, and what goes into one, batch by batch."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.core.signing import BadSignature, TimestampSigner
+from django.db.models import Exists, OuterRef, QuerySet
+
+from review.exceptions import NotFoundError
+from review.models import (
+    DatasetExport,
+    ExportState,
+    FieldPrediction,
+    FieldReview,
+    Project,
+    Record,
+    RegressionItem,
+    ReviewTask,
+    RoutingDecision,
+    TaskState,
+)
+
+BATCH_SIZE = 200
+_SALT = "review.export"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportItem:
+    """One record with all that an export says of it. `labels` are in the order in which they were given.
+
+    `is_held_out`: the same bytes are part of a regression set of the project, so nothing may learn from them.
+    """
+
+    record: Record
+    decision: RoutingDecision | None
+    predictions: dict[str, FieldPrediction]
+    labels: dict[str, list[FieldReview]]
+    is_held_out: bool
+
+
+def exports_for(project: Project) -> QuerySet[DatasetExport]:
+    """Return the exports of a project, newest first."""
+    return DatasetExport.objects.select_related("requested_by").filter(project=project).order_by("-id")
+
+
+def sign_download(export: DatasetExport) -> str:
+    """Return a token that opens this export, and nothing else, to whoever holds it, for STET_DOWNLOAD_SECONDS."""
+    return TimestampSigner(salt=_SALT).sign(str(export.pk))
+
+
+def export_for_download(token: str) -> DatasetExport:
+    """Return the finished export that a token names; raise NotFoundError for a false, expired or premature one."""
+    try:
+        pk = TimestampSigner(salt=_SALT).unsign(token, max_age=settings.STET_DOWNLOAD_SECONDS)
+    except BadSignature:
+        raise NotFoundError from None
+    export = DatasetExport.objects.select_related("project").filter(pk=pk, state=ExportState.DONE).first()
+    if export is None:
+        raise NotFoundError
+    return export
+
+
+def records_to_export(project: Project, *, snapshot_at: datetime, since: datetime | None = None) -> QuerySet[Record]:
+    """Return the revisions that counted at `snapshot_at`, of those only the ones made since `since`.
+
+    Rows are never changed, so this can be asked again later: of each document the last revision up to that moment,
+    unless a person had declared the document unusable after it. Duplicates have no record of their own.
+    """
+    later = Record.objects.filter(
+        document=OuterRef("document"), revision__gt=OuterRef("revision"), created_at__lte=snapshot_at
+    )
+    given_up = ReviewTask.objects.filter(
+        document=OuterRef("document"),
+        state=TaskState.UNUSABLE,
+        finished_at__gte=OuterRef("created_at"),
+        finished_at__lte=snapshot_at,
+    )
+    records = Record.objects.filter(project=project, created_at__lte=snapshot_at)
+    if since is not None:
+        records = records.filter(created_at__gte=since)
+    return records.filter(~Exists(later), ~Exists(given_up))
+
+
+def items_to_export(
+    project: Project, *, snapshot_at: datetime, since: datetime | None = None, batch_size: int = BATCH_SIZE
+) -> Iterator[list[ExportItem]]:
+    """Yield the records of an export in batches, oldest first; no more than one batch is in memory.
+
+    Each batch is a query of its own from the last id on: nothing stays open in the database between two of them.
+    """
+    records = records_to_export(project, snapshot_at=snapshot_at, since=since).select_related(
+        "document__document_type", "run__engine_version", "run__schema_version", "reviewer"
+    )
+    records = records.defer("run__schema_version__schema", "run__engine_version__spec").order_by("id")
+    last_id = 0
+    while batch := list(records.filter(id__gt=last_id)[:batch_size]):
+        yield _items(project, batch, snapshot_at)
+        last_id = batch[-1].pk
+
+
+def _items(project: Project, records: Sequence[Record], snapshot_at: datetime) -> list[ExportItem]:
+    runs = [record.run_id for record in records]
+    decisions = {made.run_id: made for made in RoutingDecision.objects.select_related("policy").filter(run__in=runs)}
+    predictions: dict[int, dict[str, FieldPrediction]] = defaultdict(dict)
+    for prediction in FieldPrediction.objects.filter(run__in=runs).order_by("id"):
+        predictions[prediction.run_id][prediction.field_path] = prediction
+    labels: dict[int, dict[str, list[FieldReview]]] = defaultdict(lambda: defaultdict(list))
+    given = (
+        FieldReview.objects.select_related("reviewer", "engine_version")
+        .defer("engine_version__spec")
+        .filter(document__in=[record.document_id for record in records], created_at__lte=snapshot_at)
+    )
+    for label in given.order_by("id"):
+        labels[label.document_id][label.field_path].append(label)
+    held_out = held_out_digests(project, [record.document.sha256 for record in records])
+    return [
+        ExportItem(
+            record=record,
+            decision=decisions.get(record.run_id),
+            predictions=predictions[record.run_id],
+            labels=labels[record.document_id],
+            is_held_out=record.document.sha256 in held_out,
+        )
+        for record in records
+    ]
+
+
+def held_out_digests(project: Project, digests: Sequence[str]) -> set[str]:
+    """Return those of the SHA-256 `digests` that belong to a regression set of the project: not to be learned from."""
+    items = RegressionItem.objects.filter(regression_set__project=project, sha256__in=digests)
+    return set(items.values_list("sha256", flat=True))

@@ -1,0 +1,115 @@
+"""Exports are written outside of requests: to a file beside the storage, kept under its final name once it is whole."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import structlog
+from django.conf import settings
+from django.utils import timezone
+
+from review.actions.exports import (
+    ClaimedExport,
+    claim_export,
+    fail_export,
+    finish_export,
+    minding_space,
+    note_export_progress,
+)
+from review.exceptions import StorageFullError
+from review.exports.formats import FORMATS, Written, write_records
+from review.models import Project
+from review.tasks import task
+
+PROGRESS_SECONDS = 1.0
+log = structlog.get_logger(__name__)
+
+
+@task
+def write_export(export_id: int) -> None:
+    """Write an export that was asked for, from the beginning; delivered again, it does nothing that is done."""
+    claim = claim_export(export_id=export_id)
+    if claim is None:
+        return
+    try:
+        with minding_space(), _scratch_file(claim) as path:
+            if not finish_export(claim=claim, path=path, written=_write_claimed(claim, path)):
+                raise _NoLongerOursError
+    except _NoLongerOursError:
+        log.info("export given up: cancelled or taken over")
+    except StorageFullError as error:
+        log.warning("export failed", reason=error.code)
+        fail_export(claim=claim, code=error.code)
+    except Exception:
+        fail_export(claim=claim, code="export_failed")
+        raise
+
+
+def write_file(project: Project, format_name: str, path: Path, *, since: datetime | None = None) -> Written:
+    """Write the records as they stand now to a local file, in the foreground, and return what it holds.
+
+    The file appears whole under its name or not at all; one that is there already is replaced. Raise KeyError for an
+    unknown format, StorageFullError, OSError.
+    """
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with minding_space():
+            written = _write(project, format_name, partial, snapshot_at=timezone.now(), since=since)
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return written
+
+
+class _NoLongerOursError(Exception):
+    """The export was cancelled, or another process has taken it over."""
+
+
+def _write_claimed(claim: ClaimedExport, path: Path) -> Written:
+    """Write the export's file, telling how far it is about once a second; raise _NoLongerOursError."""
+    export, last = claim.export, time.monotonic()
+
+    def tell(written: Written) -> None:
+        nonlocal last
+        if time.monotonic() - last >= PROGRESS_SECONDS:
+            last = time.monotonic()
+            if not note_export_progress(claim=claim, n_written=written.n_records):
+                raise _NoLongerOursError
+
+    return _write(export.project, export.format, path, snapshot_at=export.snapshot_at, since=export.since, tell=tell)
+
+
+def _write(
+    project: Project,
+    format_name: str,
+    path: Path,
+    *,
+    snapshot_at: datetime,
+    since: datetime | None,
+    tell: Callable[[Written], None] = lambda _: None,
+) -> Written:
+    written = Written()
+    with path.open("xb") as target:
+        records = write_records(target, project, FORMATS[format_name], snapshot_at=snapshot_at, since=since)
+        for written in records:
+            tell(written)
+        target.flush()
+        os.fsync(target.fileno())
+    return written
+
+
+@contextmanager
+def _scratch_file(claim: ClaimedExport) -> Iterator[Path]:
+    """Yield where to write; what an earlier attempt left there when it was killed goes first."""
+    folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
+    for left in folder.glob(f"export-{claim.export.pk}-*.part"):
+        left.unlink(missing_ok=True)
+    path = folder / f"export-{claim.export.pk}-{claim.attempt}.part"
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
