@@ -20,6 +20,9 @@ from review.models import ReviewTask, TaskState, User
 from review.selectors.access import Actor
 from review.selectors.review_tasks import is_free
 
+FREE: Mapping[str, Any] = {"lease_holder": None, "lease_token": "", "lease_expires_at": None}
+"""The columns of a task that nobody holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -52,12 +55,12 @@ def claim(task_id: int, *, seen_token: str, user: User) -> str | None:
     return token if is_taken else None
 
 
-def change_held(task: ReviewTask, user: User, lease_token: str, **values: Any) -> bool:  # noqa: ANN401 - columns
-    """Update the task if `user` still holds it under this token; say whether."""
+def change_held(task: ReviewTask, user: User, lease_token: str, values: Mapping[str, Any]) -> bool:
+    """Set the columns `values` of the task if `user` still holds it under this token; say whether."""
     if not lease_token:
         return False
     held = ReviewTask.objects.filter(pk=task.pk, state=TaskState.OPEN, lease_token=lease_token, lease_holder=user)
-    return bool(held.update(**values))
+    return bool(held.update(**dict(values)))
 
 
 def lease_lost(task: ReviewTask, details: Mapping[str, Any] = {}) -> LeaseLostError:

@@ -4,7 +4,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from review.actions._audit import record_audit
-from review.actions._leases import Lease, change_held, claim, lease_end, lease_lost, person, publish_task
+from review.actions._leases import FREE, Lease, change_held, claim, lease_end, lease_lost, person, publish_task
 from review.exceptions import ConflictError
 from review.models import DocumentType, Project, ReviewTask, TaskState, User
 from review.selectors.access import Actor
@@ -21,8 +21,6 @@ __all__ = [
 
 # As many as may well be taken by others between the look and the last try; then one looks again.
 N_CANDIDATES = 20
-
-_FREE = {"lease_holder": None, "lease_token": "", "lease_expires_at": None}
 
 
 def lease_next_task(*, actor: Actor, project: Project, document_type: DocumentType | None = None) -> Lease | None:
@@ -75,7 +73,7 @@ def release_task(*, actor: Actor, task: ReviewTask, lease_token: str) -> None:
     """Give the actor's task back to the queue; what was saved in it stays. Raise LeaseLostError."""
     user = person(actor)
     with transaction.atomic(durable=True):
-        if not change_held(task, user, lease_token, **_FREE):
+        if not change_held(task, user, lease_token, FREE):
             raise lease_lost(task)
         record_audit(actor, "review_task.released", task, project=task.project_id)
         publish_task(task, "review_task.released")
@@ -91,7 +89,7 @@ def release_task_for_manager(*, actor: Actor, task: ReviewTask) -> None:
         if now.state == TaskState.OPEN and not now.lease_token:
             return
         seen = ReviewTask.objects.filter(pk=task.pk, state=TaskState.OPEN, lease_token=now.lease_token)
-        if not seen.update(**_FREE):
+        if not seen.update(**FREE):
             raise _held_or_finished(task)
         holder = now.lease_holder.get_username() if now.lease_holder else ""
         record_audit(actor, "review_task.released", task, project=task.project_id, detail={"holder": holder})
@@ -122,7 +120,7 @@ def _take_next(project: Project, user: User, document_type: DocumentType | None)
 
 
 def _renew(task: ReviewTask, user: User, lease_token: str) -> bool:
-    return change_held(task, user, lease_token, lease_expires_at=lease_end())
+    return change_held(task, user, lease_token, {"lease_expires_at": lease_end()})
 
 
 def _lease(task_id: int, token: str) -> Lease:

@@ -32,7 +32,7 @@ def save_field(
     try:
         with transaction.atomic(durable=True):
             # Also the lock: saves of one task follow each other, on every database.
-            if not change_held(task, user, lease_token, lease_expires_at=lease_end()):
+            if not change_held(task, user, lease_token, {"lease_expires_at": lease_end()}):
                 raise lease_lost(task, _both(latest_edit(task, field_path), answer))
             field = task_field(task, field_path)
             if field is None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from review.actions._audit import record_audit
 from review.actions._documents import settle_document
-from review.actions._leases import change_held, lease_lost, person, publish_task
+from review.actions._leases import FREE, change_held, lease_lost, person, publish_task
 from review.actions._outcomes import Outcome, examined_fields, field_reviews, record_content
 from review.actions._records import store_record
 from review.actions._verdicts import FieldVerdict, reason_text
@@ -62,9 +62,8 @@ def skip_task(*, actor: Actor, task: ReviewTask, lease_token: str, reason: str) 
     Skipping twice is skipping once. Raise InvalidInputError at /reason, LeaseLostError.
     """
     user, text = person(actor), reason_text(reason)
-    free = {"lease_holder": None, "lease_token": "", "lease_expires_at": None}
     with transaction.atomic(durable=True):
-        if not change_held(task, user, lease_token, n_skips=F("n_skips") + 1, **free):
+        if not change_held(task, user, lease_token, {**FREE, "n_skips": F("n_skips") + 1}):
             if TaskSkip.objects.filter(task=task, reviewer=user).exists():
                 return
             raise lease_lost(task)
@@ -96,9 +95,8 @@ def mark_unusable(*, actor: Actor, task: ReviewTask, lease_token: str, reason: s
 
 def _finish(task: ReviewTask, user: User, lease_token: str, state: TaskState) -> bool:
     # The token stays on the finished task: it is how a repeated request is recognised.
-    return change_held(
-        task, user, lease_token, state=state, finished_at=timezone.now(), finished_by=user, lease_expires_at=None
-    )
+    finished = {"state": state, "finished_at": timezone.now(), "finished_by": user, "lease_expires_at": None}
+    return change_held(task, user, lease_token, finished)
 
 
 def _is_finished_by(task: ReviewTask, user: User, lease_token: str, state: TaskState) -> bool:
