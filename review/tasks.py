@@ -25,6 +25,7 @@ from inference.imaging.hashing import content_hash
 from inference.imaging.pages import OpenedPage, decode_page, encode_page, open_pages
 from inference.registry import engine_for
 from inference.types import DocumentTypeSpec, PageImage, parse_document_type
+from review.actions.accuracy import roll_up_reviews
 from review.actions.intake import file_limits
 from review.actions.opening import (
     EngineIdentity,
@@ -282,6 +283,12 @@ def sweep(*, is_engine_checked: bool = True) -> None:
     if n_freed or n_stalled or n_exports:
         log.warning("set going again", pages=n_freed, documents=n_stalled, exports=n_exports)
     prune()
+
+
+@task
+def roll_up() -> None:
+    """Every minute: add new verdicts and decisions to the roll-ups that pages about accuracy read."""
+    roll_up_reviews()
 
 
 def _engine_error() -> str:

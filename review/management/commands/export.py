@@ -28,7 +28,7 @@ class Command(BaseCommand):
             "--since", type=_moment, help="only revisions made since then (ISO 8601; a date is its 0:00)"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401, ARG002
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
         try:
             project = access_project(SYSTEM, options["project"])
         except NotFoundError:
