@@ -8,8 +8,10 @@ from drf_spectacular.views import SpectacularAPIView
 
 from review.api.converters import IdConverter, NumberConverter
 from review.api.views import (
+    accuracy,
     document_types,
     documents,
+    exports,
     files,
     health,
     policies,
@@ -64,6 +66,9 @@ _project: list[Route] = [
     path("document-types/", include(_document_types)),
     _route("records/", records.RecordListView, "records"),
     _route("records/<id:id>/", records.RecordView, "record"),
+    _route("accuracy/", accuracy.AccuracyView, "accuracy"),
+    _route("exports/", exports.ExportListView, "exports"),
+    _route("exports/<id:id>/", exports.ExportView, "export"),
     _route("members/", projects.MemberListView, "members"),
     _route("tokens/", tokens.TokenListView, "tokens"),
     _route("tokens/<id:id>/", tokens.TokenView, "token"),
@@ -73,6 +78,7 @@ app_name = "api"
 urlpatterns: list[Route] = [
     _route("schema/", SpectacularAPIView, "schema"),
     _route("projects/", projects.ProjectListApiView, "projects"),
+    _route("exports/download/<str:token>/", exports.ExportDownloadView, "export_download"),
     path("projects/<slug:project>/", include(_project)),
 ]
 
