@@ -1,5 +1,27 @@
-"""Routes."""
+"""Routes of the pages."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from review.web.views import document, documents, home, session
+
+project_patterns: list[URLPattern | URLResolver] = [
+    path("", RedirectView.as_view(pattern_name="documents"), name="project"),
+    path("documents/", documents.documents, name="documents"),
+    path("documents/rows/", documents.document_rows, name="document_rows"),
+    path("documents/upload/", documents.upload, name="upload"),
+    path("documents/<int:document_id>/", document.document, name="document"),
+    path("documents/<int:document_id>/original/", document.original, name="original"),
+    path("documents/<int:document_id>/rerun/", document.rerun, name="rerun"),
+    path("documents/<int:document_id>/pages/<int:page_number>/", document.page_image, name="page_image"),
+    path("review-tasks/<int:task_id>/release/", document.release, name="release_task"),
+]
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", home.home, name="home"),
+    path("sign-in/", session.SignIn.as_view(), name="sign_in"),
+    path("sign-out/", session.SignOut.as_view(), name="sign_out"),
+    path("language/", session.choose_language, name="choose_language"),
+    path("theme/", session.choose_theme, name="choose_theme"),
+    path("projects/<slug:slug>/", include(project_patterns)),
+]

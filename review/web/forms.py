@@ -1,0 +1,52 @@
+"""What people may type or choose on the pages."""
+
+from datetime import UTC, datetime, time
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from review import words
+from review.models import DocumentStatus, DocumentType, Role
+
+EXPORT_FORMATS = [("jsonl", "JSON Lines"), ("csv", "CSV")]
+
+
+class FilterForm(forms.Form):
+    """What narrows the list of documents; every field may be left open."""
+
+    def __init__(self, data: QueryDict, *, document_types: list[DocumentType]) -> None:
+        super().__init__(data)
+        anything = ("", _("any"))
+        types = [(one.slug, words.label_of(one.labels, one.slug)) for one in document_types]
+        statuses = [(code, words.STATUSES[code]) for code in DocumentStatus.values]
+        for name, label, choices in (
+            ("status", _("Status"), statuses),
+            ("band", _("How sure"), list(words.BAND_NAMES.items())),
+            ("type", _("Type"), types),
+        ):
+            self.fields[name] = forms.ChoiceField(label=label, required=False, choices=[anything, *choices])
+
+
+class ExportForm(forms.Form):
+    """Which export to write."""
+
+    format = forms.ChoiceField(label=_("Format"), choices=EXPORT_FORMATS)
+    since = forms.DateField(
+        label=_("Only records since"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+    )
+
+    def since_moment(self) -> datetime | None:
+        """Return the start of the chosen day, UTC."""
+        day = self.cleaned_data["since"]
+        return datetime.combine(day, time.min, tzinfo=UTC) if day else None
+
+
+class TokenForm(forms.Form):
+    """A new token for a member of the project."""
+
+    name = forms.CharField(label=_("What is it for?"), max_length=100)
+    username = forms.CharField(label=_("It acts as this member"), max_length=150)
+    role = forms.ChoiceField(label=_("With at most this role"), choices=Role.choices)

@@ -1,0 +1,59 @@
+"""What every page of a project has in common: who asks, what is shown when it may not be, the frame around it."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+
+from review.exceptions import ForbiddenError, NotFoundError
+from review.models import Project, Role, User
+from review.selectors.access import Actor, projects_for, role_in
+
+P = ParamSpec("P")
+R = TypeVar("R", bound=HttpResponseBase)
+
+
+def page(view: Callable[Concatenate[HttpRequest, Actor, P], R]) -> Callable[Concatenate[HttpRequest, P], R]:
+    """Let only signed-in people in and give the view its actor; missing and forbidden things become plain pages."""
+
+    @login_required
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return view(request, actor_of(request), *args, **kwargs)
+        except NotFoundError:
+            raise Http404 from None
+        except ForbiddenError:
+            raise PermissionDenied from None
+
+    return cast("Callable[Concatenate[HttpRequest, P], R]", guarded)
+
+
+def actor_of(request: HttpRequest) -> Actor:
+    """Return the signed-in user as whoever acts."""
+    return Actor(cast("User", request.user))
+
+
+def render_in_project(
+    request: HttpRequest,
+    actor: Actor,
+    project: Project,
+    template: str,
+    context: dict[str, Any],
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """Render a page of a project within its frame: the switcher, the navigation of the actor's role."""
+    role = role_in(actor, project) or Role.VIEWER
+    frame = {
+        "project": project,
+        "projects": projects_for(actor),
+        "is_reviewer": role.includes(Role.REVIEWER),
+        "is_manager": role.includes(Role.MANAGER),
+        "is_admin": role.includes(Role.ADMIN),
+    }
+    return render(request, template, frame | context, status=status)

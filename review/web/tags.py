@@ -1,0 +1,84 @@
+"""The template tags and filters of the pages (`{% load stet %}`)."""
+
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.formats import localize
+
+from review import words
+from review.models import DocumentType
+
+register = template.Library()
+
+
+@register.filter
+def type_label(document_type: DocumentType) -> str:
+    """Return the document type's label in the reader's language."""
+    return words.label_of(document_type.labels, document_type.slug)
+
+
+@register.filter
+def status_in_words(status: str) -> str:
+    """Return a status in words."""
+    return words.say(words.STATUSES, status)
+
+
+@register.filter
+def status_hint(status: str) -> str:
+    """Return what a status means for whoever waits."""
+    return words.say(words.STATUS_HINTS, status)
+
+
+@register.filter
+def band_in_words(band: str) -> str:
+    """Return what a band means."""
+    return words.say(words.BANDS, band) if band else ""
+
+
+@register.filter
+def reasons_in_words(codes: list[str]) -> list[str]:
+    """Return the sentences of reasons or findings."""
+    return words.reasons_in_words(codes)
+
+
+@register.filter
+def act_in_words(action: str) -> str:
+    """Return an act on a document in words."""
+    return words.say(words.ACTS, action)
+
+
+@register.filter
+def bytes_in_words(n_bytes: int) -> str:
+    """Return a size with its unit."""
+    return words.bytes_in_words(n_bytes)
+
+
+@register.filter
+def seconds_in_words(seconds: float) -> str:
+    """Return a duration with its unit."""
+    return words.seconds_in_words(seconds)
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """Return a share in 0-1 as a percentage with one decimal."""
+    return "–" if share is None else f"{localize(round(share * 100, 1))} %"
+
+
+@register.filter
+def unlocalized(number: float) -> str:
+    """Return a number as programs write it, for attributes."""
+    return str(number)
+
+
+@register.simple_tag
+def age_of(moment: Any) -> str:  # noqa: ANN401 - a datetime, or None
+    """Return how long ago a moment was."""
+    return words.seconds_in_words(max(0.0, (timezone.now() - moment).total_seconds())) if moment else ""
+
+
+@register.inclusion_tag("partials/status.html")
+def status_mark(status: str, band: str = "") -> dict[str, str]:
+    """Show a status as icon and word, never by colour alone."""
+    return {"status": status, "band": band}

@@ -1,0 +1,86 @@
+"""One document: its pages beside its fields, why it stands where it stands, and what was done to it."""
+
+from mimetypes import guess_type
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_POST
+
+from review.actions.leasing import release_task_for_manager
+from review.actions.reading import rerun_document
+from review.exceptions import StetError
+from review.models import Role
+from review.selectors.access import Actor, access_document, access_page, access_review_task
+from review.selectors.documents import document_detail
+from review.selectors.events import latest_event_id
+from review.selectors.records import record_history
+from review.selectors.review_tasks import tasks_for
+from review.web.document_view import field_rows, page_views, revisions
+from review.web.files import send_file
+from review.web.pages import page, render_in_project
+
+DUPLICATES_SHOWN = 20
+
+
+@require_GET
+@page
+def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) -> HttpResponse:
+    """Show a document."""
+    last_event_id = latest_event_id()
+    found = access_document(actor, slug, document_id)
+    detail = document_detail(found)
+    fields = field_rows(detail)
+    history = list(record_history(found))
+    context = {
+        "document": found,
+        "detail": detail,
+        "fields": fields,
+        "pages": page_views(detail),
+        "revisions": revisions(history, fields, [field.path for field in detail.fields]),
+        "task": tasks_for(found.project).filter(document_id=found.duplicate_of_id or found.pk).first(),
+        "duplicates": found.duplicates.order_by("pk")[:DUPLICATES_SHOWN],
+        "last_event_id": last_event_id,
+    }
+    return render_in_project(request, actor, found.project, "pages/document.html", context)
+
+
+@require_GET
+@page
+def original(request: HttpRequest, actor: Actor, slug: str, document_id: int) -> HttpResponseBase:
+    """Send the file as it came, byte for byte."""
+    found = access_document(actor, slug, document_id)
+    return send_file(request, found.original, media_type=found.media_type, etag=found.sha256, filename=found.filename)
+
+
+@require_GET
+@page
+def page_image(request: HttpRequest, actor: Actor, slug: str, document_id: int, page_number: int) -> HttpResponseBase:
+    """Send the image of one page."""
+    found = access_page(actor, slug, document_id, page_number)
+    media_type = guess_type(found.image.name or "")[0] or "image/jpeg"
+    return send_file(request, found.image, media_type=media_type, etag=found.content_hash)
+
+
+@require_POST
+@page
+def rerun(request: HttpRequest, actor: Actor, slug: str, document_id: int) -> HttpResponse:
+    """Read the document again (managers); what people decided stays."""
+    found = access_document(actor, slug, document_id, Role.MANAGER)
+    try:
+        rerun_document(actor=actor, document=found)
+    except StetError as error:
+        messages.error(request, str(error.message))
+    return redirect("document", slug=slug, document_id=document_id)
+
+
+@require_POST
+@page
+def release(request: HttpRequest, actor: Actor, slug: str, task_id: int) -> HttpResponse:
+    """Take a task back from whoever holds it (managers)."""
+    task = access_review_task(actor, slug, task_id, Role.MANAGER)
+    try:
+        release_task_for_manager(actor=actor, task=task)
+    except StetError as error:
+        messages.error(request, str(error.message))
+    return redirect("document", slug=slug, document_id=task.document_id)

@@ -1,0 +1,185 @@
+"""Codes in words: every reason, finding, status and number that is stored, as a sentence a person understands.
+
+`tests/review/test_words.py` asserts that no code of the reader or of the router is without words.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.utils.translation import get_language, ngettext
+from django.utils.translation import gettext as translated
+from django.utils.translation import gettext_lazy as _
+
+Words = Mapping[str, Any]
+
+STATUSES: Words = {
+    "received": _("received"),
+    "processing": _("being read"),
+    "waiting": _("waiting: no worker"),
+    "review": _("in review"),
+    "stored": _("stored"),
+    "unreadable": _("unreadable"),
+}
+STATUS_HINTS: Words = {
+    "received": _("It is in the queue; the next free worker opens it."),
+    "processing": _("Its pages are being read."),
+    "waiting": _("No worker is running. Start one with “manage.py serve” or “manage.py work”; nothing is lost."),
+    "review": _("A person must look at it before it is stored."),
+    "stored": _("Its values are stored and can be used."),
+    "unreadable": _("The file could not be opened. Nothing was stored."),
+}
+BANDS: Words = {
+    "auto": _("sure: stored without a look"),
+    "sampled": _("fairly sure: stored, some are checked"),
+    "review": _("doubtful: a person looks"),
+}
+BAND_NAMES: Words = {"auto": _("sure"), "sampled": _("fairly sure"), "review": _("doubtful")}
+
+# Why a document or a field was routed as it was (`review.routing.reasons`).
+REASONS: Words = {
+    "engine_failed": _("the reader failed on it"),
+    "schema_invalid": _("the values do not fit the document type"),
+    "low_quality": _("the image is poor"),
+    "missing_value": _("a required value was not found"),
+    "rule_failed": _("a value breaks a rule"),
+    "ambiguous_value": _("a value can be read in two ways"),
+    "missing_confidence": _("nothing says how sure the reading is"),
+    "low_confidence": _("the reading is not sure enough"),
+    "nothing_read": _("no text was found on it"),
+    "full_examination": _("drawn at random to have every field checked"),
+    "audit_sampled": _("drawn at random for a check of fairly sure values"),
+    "audit_auto": _("drawn at random for a check of sure values"),
+    "duplicate": _("the same file was sent before"),
+}
+# Why a file could not become pages (`inference.errors`).
+REFUSALS: Words = {
+    "empty_file": _("the file is empty"),
+    "unknown_type": _("it is no kind of file that can be read"),
+    "too_many_bytes": _("the file is too large"),
+    "too_many_pixels": _("a page has too many pixels"),
+    "too_many_pages": _("it has too many pages"),
+    "truncated": _("the end of the file is missing"),
+    "damaged": _("the file is damaged"),
+    "encrypted": _("the file is protected by a password"),
+    "no_pages": _("there is no page in it"),
+    "time_limit": _("it took too long to open"),
+    "memory_limit": _("it took too much memory to open"),
+}
+# What is wrong with one value (`inference.fields`).
+FINDINGS: Words = {
+    "not_found": _("not found on the page"),
+    "not_normalised": _("found, but not understood as a value"),
+    "pattern_mismatch": _("does not look as this field usually does"),
+    "not_grounded": _("not found among the words of the page"),
+    "accents_dropped": _("accents were left out"),
+    "amount_ambiguous": _("the decimal mark could be a thousands mark"),
+    "amount_marks_mixed": _("decimal and thousands marks are mixed"),
+    "currency_ambiguous": _("the currency sign stands for several currencies"),
+    "date_ambiguous": _("day and month could be the other way round"),
+    "date_impossible": _("there is no such date"),
+    "date_implausible": _("the date lies too far away"),
+    "date_order_unusual": _("day and month stand in an unusual order"),
+    "date_several": _("several different dates stand there"),
+    "number_several": _("several different numbers stand there"),
+    "number_too_long": _("the number has too many digits"),
+    "ocr_digit_repaired": _("a letter was taken for a digit"),
+    "phone_implausible": _("no phone number has this many digits"),
+    "schema": _("does not fit the document type"),
+}
+# What a confidence was made from (`inference.fields.score`).
+EVIDENCE: Words = {
+    "share": _("share of belief among the candidates"),
+    "margin": _("lead over the next candidate"),
+    "keyword": _("a keyword stands near it"),
+    "agreement": _("the same value stands elsewhere too"),
+    "pattern": _("looks as this field usually does"),
+    "ocr_score": _("how clearly the letters were read"),
+    "region": _("stands where this field usually stands"),
+    "quality": _("quality of the image"),
+    "boundary": _("its text begins and ends where the print does"),
+}
+VERDICTS: Words = {
+    "confirmed": _("confirmed"),
+    "corrected": _("corrected"),
+    "missing": _("missing on the page"),
+    "spurious": _("should not be there"),
+    "illegible": _("illegible"),
+}
+VALUE_TYPES: Words = {
+    "text": _("text"),
+    "name": _("name"),
+    "address": _("address"),
+    "amount": _("amount"),
+    "number": _("number"),
+    "date": _("date"),
+    "id": _("identifier"),
+    "phone": _("phone number"),
+    "currency": _("currency"),
+}
+# Acts on a document and on its review tasks, as the audit names them.
+ACTS: Words = {
+    "document.received": _("received"),
+    "document.opened": _("opened"),
+    "document.page_read": _("page read"),
+    "document.routed": _("read and routed"),
+    "document.failed": _("could not be read"),
+    "document.reviewed": _("review finished"),
+    "document.retyped": _("document type changed"),
+    "document.rerun": _("read again"),
+    "review_task.created": _("review asked for"),
+    "review_task.leased": _("taken for review"),
+    "review_task.released": _("given back"),
+    "review_task.skipped": _("skipped"),
+    "review_task.saved": _("field saved"),
+    "review_task.submitted": _("submitted"),
+    "review_task.unusable": _("marked unusable"),
+    "review_task.cancelled": _("review cancelled"),
+}
+# Lower bounds of what a confidence is called, surest first. Words, since an uncalibrated percentage says too much.
+CONFIDENCE_STEPS = ((0.97, _("certain")), (0.9, _("very likely")), (0.75, _("likely")), (0.5, _("doubtful")))
+
+
+def say(words: Words, code: str) -> str:
+    """Return the words for a code; an unknown one is shown as it is, without its underscores."""
+    return str(words[code]) if code in words else code.replace("_", " ")
+
+
+def reasons_in_words(codes: Iterable[str]) -> list[str]:
+    """Return the sentences for reasons, refusals or findings, each once, in their order."""
+    known = {**REASONS, **REFUSALS, **FINDINGS}
+    # "schema_pattern", "schema_enum": which keyword of the schema is broken says nothing to a person.
+    named = ("schema" if code.startswith("schema_") and code not in known else code for code in codes)
+    return list(dict.fromkeys(say(known, code) for code in named))
+
+
+def confidence_in_words(confidence: float | None) -> str:
+    """Return how sure a reading is, in a word."""
+    if confidence is None:
+        return translated("unknown")
+    return str(next((word for bound, word in CONFIDENCE_STEPS if confidence >= bound), _("unlikely")))
+
+
+def label_of(labels: Mapping[str, str], fallback: str = "") -> str:
+    """Return a document type's or a field's label in the reader's language, English where there is none."""
+    language = (get_language() or "en").split("-")[0]
+    return labels.get(language) or labels.get("en") or fallback
+
+
+def bytes_in_words(n_bytes: int) -> str:
+    """Return a size with a unit."""
+    for unit, size in (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return ngettext("%(n)d byte", "%(n)d bytes", n_bytes) % {"n": n_bytes}
+
+
+def seconds_in_words(seconds: float) -> str:
+    """Return a duration in its largest whole unit."""
+    whole = int(seconds)
+    if whole >= 172_800:
+        return translated("%(n)d days") % {"n": whole // 86_400}
+    if whole >= 7_200:
+        return translated("%(n)d hours") % {"n": whole // 3_600}
+    if whole >= 120:
+        return translated("%(n)d minutes") % {"n": whole // 60}
+    return ngettext("%(n)d second", "%(n)d seconds", whole) % {"n": whole}

@@ -1,0 +1,148 @@
+"""No code that is stored is without words, and what is said fits who reads it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.utils import translation
+
+from inference.errors import UnreadableFileError
+from inference.fields import score
+from inference.types import ValueType
+from review import words
+from review.models import DocumentStatus, Verdict
+from review.routing.bands import Band
+from review.routing.reasons import Reason
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = re.compile(r"[a-z]+(_[a-z0-9]+)+")
+MAKERS = {"Normalised", "_checked", "FieldReading", "append", "_finding"}
+
+
+def finding_codes() -> set[str]:
+    """Every code that stands where the reader makes findings."""
+    return {
+        code
+        for path in sorted((ROOT / "inference" / "fields").rglob("*.py"))
+        for code in codes_in(ast.parse(path.read_text(encoding="utf-8")))
+    }
+
+
+def codes_in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        is_call = isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in MAKERS
+        is_assigned = isinstance(node, ast.Assign | ast.AnnAssign) and "findings" in ast.unparse(node).split("=")[0]
+        if is_call or is_assigned:
+            for part in ast.walk(node):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str) and CODE.fullmatch(part.value):
+                    yield part.value
+
+
+def test_the_search_for_codes_finds_them() -> None:
+    assert {"date_ambiguous", "pattern_mismatch", "not_found", "amount_ambiguous"} <= finding_codes()
+
+
+def test_every_finding_of_the_reader_has_words() -> None:
+    assert finding_codes() - set(words.FINDINGS) == set()
+
+
+@pytest.mark.parametrize(
+    ("codes", "known"),
+    [
+        (Reason, words.REASONS),
+        (UnreadableFileError.REASONS, words.REFUSALS),
+        (DocumentStatus.values, words.STATUSES),
+        (DocumentStatus.values, words.STATUS_HINTS),
+        (Band, words.BANDS),
+        (Band, words.BAND_NAMES),
+        (Verdict.values, words.VERDICTS),
+        (ValueType, words.VALUE_TYPES),
+        (score.WEIGHTS, words.EVIDENCE),
+    ],
+)
+def test_every_code_has_words_and_no_words_are_without_a_code(codes: object, known: words.Words) -> None:
+    assert {str(code) for code in codes} - set(known) == set()  # type: ignore[attr-defined]
+
+
+def test_every_act_that_the_audit_names_has_words() -> None:
+    pattern = re.compile(r'"((?:document|review_task)\.[a-z_]+)"')
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "review" / "actions").rglob("*.py")]
+    named = {name for source in sources for name in pattern.findall(source)}
+    assert named
+    assert named - set(words.ACTS) == set()
+
+
+def test_reasons_of_routing_and_of_refusals_are_both_said() -> None:
+    with translation.override("en"):
+        assert words.reasons_in_words(["duplicate", "encrypted", "date_ambiguous"]) == [
+            "the same file was sent before",
+            "the file is protected by a password",
+            "day and month could be the other way round",
+        ]
+
+
+def test_whichever_keyword_of_the_schema_is_broken_it_is_said_once() -> None:
+    with translation.override("en"):
+        assert words.reasons_in_words(["schema_pattern", "schema_enum", "schema_invalid"]) == [
+            "does not fit the document type",
+            "the values do not fit the document type",
+        ]
+
+
+def test_a_code_nobody_knows_is_shown_not_hidden() -> None:
+    assert words.reasons_in_words(["sum_mismatch"]) == ["sum mismatch"]
+
+
+@pytest.mark.parametrize(
+    ("confidence", "word"),
+    [
+        (1.0, "certain"),
+        (0.97, "certain"),
+        (0.96, "very likely"),
+        (0.75, "likely"),
+        (0.5, "doubtful"),
+        (0.49, "unlikely"),
+        (0.0, "unlikely"),
+        (None, "unknown"),
+    ],
+)
+def test_confidence_is_a_word(confidence: float | None, word: str) -> None:
+    with translation.override("en"):
+        assert words.confidence_in_words(confidence) == word
+
+
+def test_labels_follow_the_language_and_fall_back_to_english() -> None:
+    labels = {"en": "Total", "zh": "合计"}
+    with translation.override("zh-hans"):
+        assert words.label_of(labels) == "合计"
+        assert words.label_of({"en": "Total"}) == "Total"
+    with translation.override("en"):
+        assert words.label_of(labels) == "Total"
+        assert words.label_of({}, "receipt") == "receipt"
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "text"),
+    [(1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 kB"), (2_560_000, "2.6 MB"), (3_000_000_000, "3.0 GB")],
+)
+def test_sizes_have_units(n_bytes: int, text: str) -> None:
+    with translation.override("en"):
+        assert words.bytes_in_words(n_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (1.9, "1 second"),
+        (119, "119 seconds"),
+        (120, "2 minutes"),
+        (7_199, "119 minutes"),
+        (7_200, "2 hours"),
+        (172_800, "2 days"),
+    ],
+)
+def test_durations_have_one_unit(seconds: float, text: str) -> None:
+    with translation.override("en"):
+        assert words.seconds_in_words(seconds) == text
