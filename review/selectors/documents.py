@@ -1,6 +1,7 @@
 """Documents as people see them: lists, shown status, and one document with everything that is known of it."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -24,6 +25,7 @@ from review.models import (
 from review.selectors.workers import is_worker_alive
 
 HISTORY_LENGTH = 100
+IDS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,48 @@ def shown_status(document: Document, *, has_worker: bool | None = None) -> str:
         return document.status
     has_worker = is_worker_alive() if has_worker is None else has_worker
     return document.status if has_worker else DocumentStatus.WAITING.value
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How a batch of documents ended: `stored` (band auto), `sampled`, `review`, `failed`, and what is unfinished."""
+
+    n_pages: int
+    stored: int
+    sampled: int
+    review: int
+    failed: int
+    unfinished: int
+
+
+def unfinished_among(document_ids: Sequence[int]) -> set[int]:
+    """Return those of the documents that are still to be read; ask for some hundreds at a time."""
+    unfinished = Document.objects.filter(pk__in=document_ids, status__in=UNFINISHED_STATUSES)
+    return set(unfinished.values_list("pk", flat=True))
+
+
+def tally(document_ids: Sequence[int]) -> Tally:
+    """Count how documents ended, by band."""
+    counts: Counter[str] = Counter()
+    for start in range(0, len(document_ids), IDS_AT_ONCE):
+        batch = Document.objects.filter(pk__in=document_ids[start : start + IDS_AT_ONCE])
+        for status, band, n_pages in batch.values_list("status", "band", "n_pages"):
+            is_unfinished = status in UNFINISHED_STATUSES
+            ending = "unfinished" if is_unfinished else "failed" if status == DocumentStatus.UNREADABLE else band
+            counts.update({ending: 1, "n_pages": n_pages})
+    return Tally(
+        n_pages=counts["n_pages"],
+        stored=counts["auto"],
+        sampled=counts["sampled"],
+        review=counts["review"],
+        failed=counts["failed"],
+        unfinished=counts["unfinished"],
+    )
+
+
+def has_content(project: Project, sha256: str) -> bool:
+    """Whether the project has a document with these bytes."""
+    return Document.objects.filter(project=project, sha256=sha256).exists()
 
 
 def document_detail(document: Document) -> DocumentDetail:

@@ -3,8 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import Min
+
 from inference.types import PageReading
-from review.models import DocumentStatus, ExtractionRun, PageRead, PageReadState, Reading, RunState
+from review.models import (
+    UNFINISHED_STATUSES,
+    Document,
+    DocumentStatus,
+    ExtractionRun,
+    PageRead,
+    PageReadState,
+    Reading,
+    RunState,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +70,30 @@ def _reading(read: PageRead) -> PageReading:
         # It keeps the numbers of the pages after it right.
         return PageReading(width=read.page.width, height=read.page.height, words=(), cpu_seconds=0.0)
     return PageReading.from_json(read.reading.payload)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingProgress:
+    """How a batch stands: documents from `first_id` on, of which `n_waiting` are still to be read."""
+
+    first_id: int
+    n_documents: int
+    n_waiting: int
+
+    @property
+    def n_read(self) -> int:
+        """How many have been read, or were found unreadable."""
+        return self.n_documents - self.n_waiting
+
+
+def reading_progress(before: ReadingProgress | None = None) -> ReadingProgress | None:
+    """Return how the batch at work stands, or None when nothing waits and nothing did `before`.
+
+    A batch begins with the first document that waits and ends when none does. Reads no more rows than it has.
+    """
+    originals = Document.objects.filter(duplicate_of=None)
+    unfinished = originals.filter(status__in=UNFINISHED_STATUSES)
+    first_id = before.first_id if before is not None else unfinished.aggregate(first=Min("pk"))["first"]
+    if first_id is None:
+        return None
+    return ReadingProgress(first_id, originals.filter(pk__gte=first_id).count(), unfinished.count())

@@ -1,0 +1,40 @@
+"""What commands name by slug or user name, and how they report what an action refuses."""
+
+from django.core.management.base import CommandError
+
+from review.exceptions import NotFoundError, StetError
+from review.models import DocumentType, Project, User
+from review.selectors.access import SYSTEM, access_document_type, access_project, projects_for
+from review.selectors.document_types import document_types_for
+
+
+def find_project(slug: str) -> Project:
+    """Return the project, or end the command naming those that exist."""
+    try:
+        return access_project(SYSTEM, slug)
+    except NotFoundError:
+        known = ", ".join(projects_for(SYSTEM).values_list("slug", flat=True)) or "none yet; try: manage.py seed_demo"
+        raise CommandError(f"There is no project {slug!r}. Known: {known}.") from None
+
+
+def find_document_type(project: Project, slug: str) -> DocumentType:
+    """Return the document type, or end the command naming those that exist."""
+    try:
+        return access_document_type(project, slug)
+    except NotFoundError:
+        known = ", ".join(found.slug for found in document_types_for(project)) or "none yet"
+        raise CommandError(f"There is no document type {slug!r} in project {project.slug!r}. Known: {known}.") from None
+
+
+def find_user(username: str) -> User:
+    """Return the user, or end the command."""
+    user = User.objects.filter(username=username).first()
+    if user is None:
+        raise CommandError(f"There is no user {username!r}. Make one: manage.py createsuperuser, or in the admin.")
+    return user
+
+
+def problems_of(error: StetError) -> str:
+    """Return what a person should read of an error, with each problem it lists."""
+    problems = error.details.get("problems", [])
+    return "\n".join([str(error.message), *(f"  {found['pointer']}: {found['message']}" for found in problems)])
