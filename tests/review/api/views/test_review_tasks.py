@@ -1,12 +1,10 @@
 """Taking work from the queue through the API."""
 
-import pytest
-from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from review.models import ReviewTask, TaskState
-from review.selectors.access import Actor
 from review.actions.leasing import lease_next_task
+from review.models import ReviewTask
+from review.selectors.access import Actor
 from tests import factories
 from tests.conftest import Cast
 

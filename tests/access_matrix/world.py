@@ -1,0 +1,102 @@
+"""What the rows name: one of each thing in the project of the cast, ready for the request to succeed."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from review.models import (
+    ApiToken,
+    DatasetExport,
+    Document,
+    ExportState,
+    PolicyState,
+    Record,
+    ReviewTask,
+    Role,
+    RoutingPolicy,
+    User,
+)
+from tests import factories
+from tests.conftest import Cast
+
+SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "047.jpg"
+LEASE_TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+@dataclass
+class World:
+    """Made lazily: a row costs only what it names. `user` is who asks, None for nobody."""
+
+    cast: Cast
+    user: User | None
+
+    @property
+    def project(self) -> str:
+        return self.cast.project.slug
+
+    @cached_property
+    def document(self) -> Document:
+        """A routed document with a page, an open task and a record."""
+        document = factories.make_routed(self.cast.document_type)
+        Record.objects.create(
+            project=self.cast.project,
+            document=document,
+            revision=1,
+            run=document.runs.get(),
+            values={"/total": "9.00"},
+            provenance={"/total": {"source": "model"}},
+        )
+        return document
+
+    @cached_property
+    def record(self) -> Record:
+        return self.document.records.get()
+
+    @cached_property
+    def task(self) -> ReviewTask:
+        """Nobody's."""
+        return self.document.review_tasks.get()
+
+    @cached_property
+    def held_task(self) -> ReviewTask:
+        """Held by whoever asks, under LEASE_TOKEN, so that only the role can be in the way."""
+        task = self.task
+        task.lease_holder, task.lease_token = self.user, LEASE_TOKEN
+        task.lease_expires_at = timezone.now() + timedelta(minutes=5)
+        task.save()
+        return task
+
+    @cached_property
+    def export(self) -> DatasetExport:
+        """Queued."""
+        return DatasetExport.objects.create(project=self.cast.project, format="jsonl")
+
+    @cached_property
+    def finished_export(self) -> DatasetExport:
+        return DatasetExport.objects.create(
+            project=self.cast.project,
+            format="jsonl",
+            state=ExportState.DONE,
+            sha256="0" * 64,
+            file=ContentFile(b"{}\n", name="export.jsonl"),
+        )
+
+    @cached_property
+    def token(self) -> ApiToken:
+        return ApiToken.objects.create(
+            project=self.cast.project, user=self.cast.viewer, role=Role.VIEWER, prefix="stet_x", digest="0" * 64
+        )
+
+    @cached_property
+    def draft(self) -> RoutingPolicy:
+        return RoutingPolicy.objects.create(
+            document_type=self.cast.document_type, number=2, state=PolicyState.DRAFT, rules=factories.RULES
+        )
+
+    def upload(self) -> SimpleUploadedFile:
+        return SimpleUploadedFile("receipt.jpg", SAMPLE.read_bytes(), content_type="image/jpeg")
