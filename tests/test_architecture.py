@@ -91,6 +91,7 @@ ALLOWED: dict[str, set[str]] = {
         "review.schedules",
         "inference.document_types",
         "inference.types",
+        "inference.errors",
     },
     "review": set(),
 }

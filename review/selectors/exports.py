@@ -17,11 +17,11 @@ from review.models import (
     FieldReview,
     Project,
     Record,
-    RegressionItem,
     ReviewTask,
     RoutingDecision,
     TaskState,
 )
+from review.selectors.evaluation import held_out_digests
 
 BATCH_SIZE = 200
 _SALT = "review.export"
@@ -126,9 +126,3 @@ def _items(project: Project, records: Sequence[Record], snapshot_at: datetime) -
         )
         for record in records
     ]
-
-
-def held_out_digests(project: Project, digests: Sequence[str]) -> set[str]:
-    """Return those of the SHA-256 `digests` that belong to a regression set of the project: not to be learned from."""
-    items = RegressionItem.objects.filter(regression_set__project=project, sha256__in=digests)
-    return set(items.values_list("sha256", flat=True))

@@ -1,0 +1,173 @@
+"""An engine is measured on a frozen set: read (or taken from the cache), located, compared. Nothing is routed."""
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import django
+
+from inference.engine import Engine
+from inference.errors import EngineError, UnreadableFileError
+from inference.fields.locate import locate
+from inference.fields.normalise.comparison import comparable
+from inference.imaging.hashing import content_hash
+from inference.imaging.pages import open_pages
+from inference.registry import engine_for
+from inference.types import DocumentTypeSpec, FieldSpec, PageImage, PageReading
+from review.accuracy.evaluation import FieldCase, field_result
+from review.actions.evaluation import keep_reading, record_evaluation, register_engine
+from review.actions.intake import file_limits
+from review.models import EvaluationRun, RegressionItem, RegressionSet
+from review.selectors.access import Actor
+from review.selectors.evaluation import access_item, cached_reading, items_of
+from review.selectors.schemas import field_spec_at, spec_of
+from review.tasks import identity_of, local_path
+
+Tell = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class ItemOutcome:
+    """What one document of the set came to. CPU seconds of a cached page are those of when it was read."""
+
+    item_id: int
+    name: str
+    cases: dict[str, FieldCase] = field(default_factory=dict)
+    n_pages: int = 0
+    n_cached: int = 0
+    reading_cpu_seconds: float = 0.0
+    location_cpu_seconds: float = 0.0
+    error_code: str = ""
+
+
+def evaluate_set(
+    *,
+    actor: Actor,
+    regression_set: RegressionSet,
+    engine_name: str,
+    limit: int | None = None,
+    is_fresh: bool = False,
+    n_processes: int = 1,
+    tell: Tell = lambda _done, _of: None,
+) -> EvaluationRun:
+    """Measure the engine on the set, or on its first `limit` documents, and write down the results.
+
+    Readings are cached by project, engine version and pixels; `is_fresh` reads every page again. `tell` hears how
+    many documents are done. Raise UnknownEngineError, EngineUnavailableError.
+    """
+    started = time.perf_counter()
+    engine_version = register_engine(engine=identity_of(engine_for(engine_name)))
+    ids = [item.pk for item in items_of(regression_set, limit=limit)]
+    outcomes = []
+    for outcome in _outcomes(ids, engine_name, is_fresh=is_fresh, n_processes=n_processes):
+        outcomes.append(outcome)
+        tell(len(outcomes), len(ids))
+    results = results_of(outcomes, spec_of_set(regression_set))
+    results["wall_seconds"] = time.perf_counter() - started
+    results["engine"] = {"name": engine_version.name, "digest": engine_version.digest}
+    results["set"] = {"name": regression_set.name, "digest": regression_set.digest, "n_items": regression_set.n_items}
+    return record_evaluation(
+        actor=actor, regression_set=regression_set, engine_version_id=engine_version.pk, results=results
+    )
+
+
+def _outcomes(ids: Sequence[int], engine_name: str, *, is_fresh: bool, n_processes: int) -> Iterator[ItemOutcome]:
+    evaluate = partial(evaluate_item, engine_name=engine_name, is_fresh=is_fresh)
+    if n_processes == 1:
+        yield from map(evaluate, ids)
+        return
+    # New processes, not forks: an engine and a database connection must not be shared.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(n_processes, mp_context=context, initializer=django.setup) as pool:
+        yield from pool.map(evaluate, ids)
+
+
+def evaluate_item(item_id: int, *, engine_name: str, is_fresh: bool = False) -> ItemOutcome:
+    """Read one document of a set and compare each field that has a truth; a failure leaves every field missing."""
+    item = access_item(item_id)
+    outcome = ItemOutcome(item.pk, item.name)
+    spec = spec_of_set(item.regression_set)
+    predicted: dict[str, tuple[str | None, float | None]] = {}
+    try:
+        readings = _read(item, engine_for(engine_name), outcome, is_fresh=is_fresh)
+        started = time.process_time()
+        located = locate(readings, spec)
+        outcome.location_cpu_seconds = time.process_time() - started
+        predicted = {found.field_path: (found.value, found.confidence) for found in located}
+    except (UnreadableFileError, EngineError) as error:
+        outcome.error_code = error.code
+    for path, truth in item.truth.items():
+        known = field_spec_at(spec, path)
+        if known is not None:
+            value, confidence = predicted.get(path, (None, None))
+            outcome.cases[path] = FieldCase(_comparable(truth, known), _comparable(value, known), confidence)
+    return outcome
+
+
+def _read(item: RegressionItem, engine: Engine, outcome: ItemOutcome, *, is_fresh: bool) -> list[PageReading]:
+    project_id = item.regression_set.project_id
+    version = register_engine(engine=identity_of(engine))
+    readings = []
+    with local_path(str(item.original.name)) as path:
+        for opened in open_pages(path, file_limits()):
+            reading = _read_page(opened.image, engine, project_id, version.pk, outcome, is_fresh=is_fresh)
+            outcome.n_pages += 1
+            outcome.reading_cpu_seconds += reading.cpu_seconds
+            readings.append(reading)
+    return readings
+
+
+def _read_page(
+    image: PageImage, engine: Engine, project_id: int, version_id: int, outcome: ItemOutcome, *, is_fresh: bool
+) -> PageReading:
+    key = content_hash(image)
+    cached = None if is_fresh else cached_reading(project_id, version_id, key)
+    if cached is not None:
+        outcome.n_cached += 1
+        return PageReading.from_json(cached.payload)
+    reading = engine.read_page(image)
+    keep_reading(project_id=project_id, engine_version_id=version_id, content_hash=key, reading=reading)
+    return reading
+
+
+def _comparable(value: str | None, spec: FieldSpec) -> str | None:
+    return comparable(str(value), spec.value_type, spec.locale) if value not in (None, "") else None
+
+
+def spec_of_set(regression_set: RegressionSet) -> DocumentTypeSpec:
+    """Return the specs by which a set's fields are compared: those of the type's active version."""
+    version = regression_set.document_type.active_version
+    if version is None:
+        raise ValueError("the document type of this set has no schema version")
+    return spec_of(version)
+
+
+def results_of(outcomes: Sequence[ItemOutcome], spec: DocumentTypeSpec) -> dict[str, Any]:
+    """Return what `manage.py evaluate --json` prints: figures by field, without the leading slash of its path.
+
+    Fields are in the schema's order. `seconds_per_page` is CPU seconds of reading and locating, without opening the
+    file; None where no page was read.
+    """
+    paths = [known.path for known in spec.fields]
+    given = {path for outcome in outcomes for path in outcome.cases}
+    cases = {
+        path: [outcome.cases[path] for outcome in outcomes if path in outcome.cases]
+        for path in sorted(given, key=lambda path: (paths.index(path) if path in paths else len(paths), path))
+    }
+    n_pages = sum(outcome.n_pages for outcome in outcomes)
+    reading = sum(outcome.reading_cpu_seconds for outcome in outcomes)
+    location = sum(outcome.location_cpu_seconds for outcome in outcomes)
+    return {
+        "fields": {path.removeprefix("/"): field_result(found).as_json() for path, found in cases.items()},
+        "seconds_per_page": (reading + location) / n_pages if n_pages else None,
+        "reading_seconds_per_page": reading / n_pages if n_pages else None,
+        "location_seconds_per_page": location / n_pages if n_pages else None,
+        "n_documents": len(outcomes),
+        "n_pages": n_pages,
+        "n_cached_pages": sum(outcome.n_cached for outcome in outcomes),
+        "failed": {outcome.name: outcome.error_code for outcome in outcomes if outcome.error_code},
+    }
