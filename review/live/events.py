@@ -13,7 +13,6 @@ DocumentEventName = Literal[
     "document.routed",
     "document.failed",
     "document.reviewed",
-    "document.retyped",
 ]
 TaskEventName = Literal[
     "review_task.created",
