@@ -12,11 +12,11 @@ CURRENCY = (
     r"|MYR|USD|EUR|GBP|CNY|RMB|JPY|SGD|HKD|TWD|THB|IDR|INR|AUD|CAD|CHF|KRW|VND|PHP|Rp|人民币|元|圆)"
 )
 DIGITS = r"(?:\d{1,3}(?:[ ']\d{3})+(?!\d)|\d+)"
-NUMBER = rf"(?:{DIGITS}|\d{{1,3}}(?:[.,]\d{{3}})+(?!\d))(?:[.,]\d+|[.,] \d\d(?!\d)| [.,]\d\d(?!\d))*|[.,]\d\d(?!\d)"
+NUMBER = rf"{DIGITS}(?:[.,]\d{{2,3}})*(?:[.,]\d+|[.,] \d\d(?!\d)| [.,]\d\d(?!\d))?|[.,]\d\d(?!\d)"
 AMOUNT = re.compile(
-    rf"(?<![\w.,/\-])(?P<open>\()?\s*(?P<sign>[-+])?\s*(?P<before>{CURRENCY}\.?)?\s*(?P<inner>[-+])?\s*"
+    rf"(?<![\w.,/\-])(?<!\d:)(?P<open>\()?\s*(?P<sign>[-+])?\s*(?P<before>{CURRENCY}\.?)?\s*(?P<inner>[-+])?\s*"
     rf"(?P<number>{NUMBER})\s*(?P<trailing>-(?![\w]))?(?P<after>\s*{CURRENCY}(?![A-Za-z]))?(?P<close>\s*\))?"
-    r"(?![\w%/]|[.,:\-]\d)",
+    r"(?![\w%/]|[.,:]\d|-\w|[.,][OolI|SB])",
     re.IGNORECASE,
 )
 CONFUSED = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", "|": "1", "S": "5", "s": "5", "B": "8"})

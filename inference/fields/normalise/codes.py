@@ -9,19 +9,19 @@ from inference.fields.normalise.text import clean_text
 
 ID = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z/\-.]*\d)[A-Za-z0-9]+(?:[-/.][A-Za-z0-9]+)*(?![A-Za-z0-9])")
 PHONE = re.compile(r"(?<![\w.])\(?\+?\(?\d{1,4}\)?(?:[ \-.]?\(?\d{2,5}\)?){1,4}(?![\w.]*\d)")
-CURRENCY_MARK = re.compile(rf"(?<![A-Za-z]){CURRENCY}(?![A-Za-z])")
+CURRENCY_MARK = re.compile(rf"(?<![A-Za-z]){CURRENCY}(?![A-Za-z])", re.IGNORECASE)
 CODES = {
     "RM": "MYR", "US$": "USD", "S$": "SGD", "HK$": "HKD", "NT$": "TWD", "A$": "AUD", "C$": "CAD", "R$": "BRL",
     "CN¥": "CNY", "JP¥": "JPY", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "฿": "THB", "₫": "VND", "₱": "PHP",
     "RMB": "CNY", "RP": "IDR", "元": "CNY", "圆": "CNY", "人民币": "CNY",
 }  # fmt: skip
 BY_LANGUAGE = {"zh": "CNY", "ja": "JPY"}
-EDGES = " \t,;:，；。*#|"
+EDGES = " \t.,;:，；。*#|"
 
 
 def normalise_id(text: str) -> Normalised:
     """Return an identifier in capitals without spaces; it needs a letter or a digit."""
-    compact = clean_text(text).strip(EDGES).replace(" ", "").upper()
+    compact = clean_text(clean_text(text).upper()).replace(" ", "").strip(EDGES)
     return Normalised(compact) if any(character.isalnum() for character in compact) else NOTHING
 
 
@@ -39,10 +39,10 @@ def normalise_phone(text: str) -> Normalised:
 
 def normalise_currency(text: str, locale: str = "en") -> Normalised:
     """Return an ISO 4217 code; "$" alone is ambiguous and ¥ follows the locale's language."""
-    match = CURRENCY_MARK.search(clean_text(text).upper())
+    match = CURRENCY_MARK.search(clean_text(text))
     if match is None:
         return NOTHING
-    mark = match[0]
+    mark = match[0].upper()
     if mark == "¥":
         code = BY_LANGUAGE.get(split_locale(locale)[0])
         return Normalised(code) if code else Normalised("CNY", ("currency_ambiguous",))

@@ -12,7 +12,7 @@ MARKS = re.compile(r"[^a-z0-9]+")
 
 def folded(text: str) -> str:
     """Return letters and digits only, without case or width."""
-    plain = clean_text(text).casefold()
+    plain = clean_text(clean_text(text).casefold())
     if plain.isascii():
         return MARKS.sub("", plain)
     return "".join(character for character in plain if unicodedata.category(character)[0] in "LNM")

@@ -15,7 +15,7 @@ EDGES = " \t,;:：，；、|_~*="
 
 def clean_text(text: str) -> str:
     """Return NFKC text with plain dashes, no invisible characters and single spaces."""
-    plain = text if text.isascii() else INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).translate(SAME_AS)
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", INVISIBLE.sub("", text)).translate(SAME_AS)
     return SPACE.sub(" ", plain).strip()
 
 
