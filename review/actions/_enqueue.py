@@ -8,6 +8,9 @@ ROUTE_RUN = "review.tasks.route_run"
 WRITE_EXPORT = "review.tasks_exports.write_export"
 # An export may take hours; the limit is there for one that hangs.
 EXPORT_TIMEOUT_SECONDS = 6 * 3600
+# To open a document of many pages takes longer than to read one page; so long for each, and a limit for them all.
+OPENING_SECONDS_PER_PAGE = 5
+OPENING_TIMEOUT_SECONDS = 3600
 
 
 def enqueue(task: str, object_id: int, *, timeout_seconds: int | None = None) -> None:
@@ -17,3 +20,9 @@ def enqueue(task: str, object_id: int, *, timeout_seconds: int | None = None) ->
     """
     options = {} if timeout_seconds is None else {"timeout": timeout_seconds}
     async_task(task, object_id, save=False, **options)
+
+
+def enqueue_opening(document_id: int, n_pages: int) -> None:
+    """Queue the opening of a document that seems to have so many pages."""
+    long = min(120 + OPENING_SECONDS_PER_PAGE * n_pages, OPENING_TIMEOUT_SECONDS)
+    enqueue(OPEN_DOCUMENT, document_id, timeout_seconds=long if n_pages > 1 else None)

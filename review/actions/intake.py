@@ -14,7 +14,7 @@ from inference.imaging.inspection import identify_file, inspect_file
 from inference.imaging.limits import Limits
 from review.actions._audit import record_audit
 from review.actions._documents import follow_original, publish_document
-from review.actions._enqueue import OPEN_DOCUMENT, enqueue
+from review.actions._enqueue import enqueue_opening
 from review.actions._refusals import refusal
 from review.actions._storing import StagedFile, keep_file, minding_space, staged
 from review.exceptions import InvalidInputError
@@ -68,7 +68,7 @@ def receive_document(
     with minding_space():
         try:
             with staged(file, limits.max_bytes) as upload:
-                media_type = _media_type(project, document_type, upload, limits)
+                media_type, n_pages = _look_over(project, document_type, upload, limits)
                 name = original_name(project.pk, upload.sha256)
                 keep_file(name, upload.path, upload.n_bytes)
         except UnreadableFileError as error:
@@ -85,13 +85,14 @@ def receive_document(
                 filename=_clean(filename),
                 media_type=media_type,
                 n_bytes=upload.n_bytes,
+                n_pages=n_pages,
                 sha256=upload.sha256,
                 original=name,
                 priority=priority,
                 duplicate_of=original,
             )
             if original is None:
-                enqueue(OPEN_DOCUMENT, document.pk)
+                enqueue_opening(document.pk, n_pages)
             else:
                 follow_original(document, original)
             detail = {"sha256": upload.sha256, "duplicate_of": document.duplicate_of_id}
@@ -100,16 +101,20 @@ def receive_document(
     return ReceivedDocument(document, is_duplicate=original is not None)
 
 
-def _media_type(project: Project, document_type: DocumentType, upload: StagedFile, limits: Limits) -> str:
-    """Look the file over, unless the same bytes passed before."""
+def _look_over(project: Project, document_type: DocumentType, upload: StagedFile, limits: Limits) -> tuple[str, int]:
+    """Return the file's media type and number of pages (0: not known yet), unless it must be refused.
+
+    Bytes that passed before pass again without a look.
+    """
     known = _first_copy(project, document_type, upload.sha256)
     if known is not None:
-        return known.media_type
+        return known.media_type, known.n_pages
     try:
-        return inspect_file(upload.path, limits).media_type
+        inspection = inspect_file(upload.path, limits)
     except EngineUnavailableError:
         # PDFs cannot be looked into at this moment; the worker will, and its verdict stands on the document.
-        return identify_file(upload.path, limits)
+        return identify_file(upload.path, limits), 0
+    return inspection.media_type, inspection.n_pages
 
 
 def _first_copy(

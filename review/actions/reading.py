@@ -14,7 +14,7 @@ from inference.types import DocumentTypeSpec, FieldReading, PageReading
 from review.actions._audit import record_audit
 from review.actions._claims import new_claim_token
 from review.actions._documents import publish_document, settle_document
-from review.actions._enqueue import OPEN_DOCUMENT, enqueue
+from review.actions._enqueue import enqueue_opening
 from review.actions._findings import evidence_of, with_schema_findings
 from review.actions._pages import has_unfinished_pages
 from review.actions._routing import (
@@ -273,7 +273,7 @@ def _reset(document: Document) -> None:
     Document.objects.filter(pk=document.pk).update(n_attempts=0, n_pages_read=0)
     document.n_attempts, document.n_pages_read = 0, 0
     settle_document(document, "document.received", status=DocumentStatus.RECEIVED, band="", reasons=[])
-    enqueue(OPEN_DOCUMENT, document.pk)
+    enqueue_opening(document.pk, document.n_pages)
 
 
 def _cancel(task: ReviewTask) -> None:
