@@ -9,6 +9,7 @@ import hashlib
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +33,7 @@ from review.actions.opening import (
     StoredPage,
     begin_opening,
     fail_opening,
+    keep_opening,
     keep_page_image,
     postpone_opening,
     record_opened,
@@ -53,6 +55,7 @@ from review.selectors.access import SYSTEM
 from review.selectors.reading import cached_reading_id, run_to_route, unread_page_ids
 
 P = ParamSpec("P")
+SIGN_OF_LIFE_SECONDS = 10.0
 log = structlog.get_logger(__name__)
 
 _worker_name = ""
@@ -147,11 +150,15 @@ def _keep_pages(document: Document) -> tuple[list[PageImage], list[StoredPage]]:
     """Store the rasters of all pages; return the first, and what to know of each. Raises UnreadableFileError."""
     images: list[PageImage] = []
     pages: list[StoredPage] = []
+    touched_at = time.monotonic()
     with local_path(str(document.original.name)) as path:
         for opened in open_pages(path, file_limits()):
             pages.append(_keep_page(document, opened))
             if not images:
                 images.append(opened.image)
+            if time.monotonic() - touched_at > SIGN_OF_LIFE_SECONDS:
+                keep_opening(document=document)
+                touched_at = time.monotonic()
     return images, pages
 
 

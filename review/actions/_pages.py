@@ -40,7 +40,7 @@ def ensure_engine_version(engine: EngineIdentity) -> EngineVersion:
 
 def replace_pages(document: Document, pages: Sequence[StoredPage]) -> list[Page]:
     """Make the document's pages these; a page that is there already keeps its row, for earlier runs point to it."""
-    known = {page.page_number: page for page in Page.objects.filter(document=document)} if document.n_pages else {}
+    known = {page.page_number: page for page in Page.objects.filter(document=document)}
     fields = ("image", "width", "height", "content_hash")
     new: list[Page] = []
     changed: list[Page] = []

@@ -21,6 +21,7 @@ __all__ = [
     "StoredPage",
     "begin_opening",
     "fail_opening",
+    "keep_opening",
     "keep_page_image",
     "postpone_opening",
     "record_opened",
@@ -56,6 +57,14 @@ def begin_opening(*, actor: Actor, document_id: int) -> Document | None:
         ).update(n_attempts=F("n_attempts") + 1, touched_at=now)
     document.n_attempts, document.touched_at = document.n_attempts + 1, now
     return document if mine else None
+
+
+def keep_opening(*, document: Document) -> None:
+    """Say that a long opening is still under way, so that nobody else begins it."""
+    with transaction.atomic(durable=True):
+        Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED, n_attempts=document.n_attempts).update(
+            touched_at=timezone.now()
+        )
 
 
 def postpone_opening(*, document: Document) -> None:

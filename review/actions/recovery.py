@@ -14,7 +14,7 @@ from django.utils import timezone
 from django_q.models import OrmQ, Task
 
 from review.actions._claims import is_of_dead_process, is_of_living_process, process_mark
-from review.actions._enqueue import EXPORT_TIMEOUT_SECONDS, OPEN_DOCUMENT, READ_PAGE, ROUTE_RUN, WRITE_EXPORT, enqueue
+from review.actions._enqueue import EXPORT_TIMEOUT_SECONDS, READ_PAGE, ROUTE_RUN, WRITE_EXPORT, enqueue, enqueue_opening
 from review.actions._pages import has_unfinished_pages
 from review.models import (
     UNFINISHED_STATUSES,
@@ -118,7 +118,7 @@ def requeue_stalled() -> int:
         "touched_at"
     )
     n_queued = 0
-    for document in stalled.only("pk", "status", "touched_at", "n_attempts")[:PER_SWEEP]:
+    for document in stalled.only("pk", "status", "touched_at", "n_attempts", "n_pages")[:PER_SWEEP]:
         with transaction.atomic(durable=True):
             same = Document.objects.filter(pk=document.pk, status=document.status, touched_at=document.touched_at)
             # After an attempt to open it, a document's time says when that began: it must stay.
@@ -131,7 +131,7 @@ def requeue_stalled() -> int:
 
 def _requeue(document: Document) -> None:
     if document.status == DocumentStatus.RECEIVED:
-        enqueue(OPEN_DOCUMENT, document.pk)
+        enqueue_opening(document.pk, document.n_pages)
         return
     run = ExtractionRun.objects.filter(document=document, is_current=True, state=RunState.READING).only("pk").first()
     if run is None:
