@@ -21,7 +21,7 @@ EDGES = " \t.,;:，；。*#|"
 
 def normalise_id(text: str) -> Normalised:
     """Return an identifier in capitals without spaces; it needs a letter or a digit."""
-    compact = clean_text(clean_text(text).upper()).replace(" ", "").strip(EDGES)
+    compact = clean_text(clean_text(text).replace(" ", "").upper()).strip(EDGES)
     return Normalised(compact) if any(character.isalnum() for character in compact) else NOTHING
 
 

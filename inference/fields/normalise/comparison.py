@@ -15,7 +15,8 @@ def folded(text: str) -> str:
     plain = clean_text(clean_text(text).casefold())
     if plain.isascii():
         return MARKS.sub("", plain)
-    return "".join(character for character in plain if unicodedata.category(character)[0] in "LNM")
+    kept = "".join(character for character in plain if unicodedata.category(character)[0] in "LNM")
+    return unicodedata.normalize("NFKC", kept)
 
 
 def comparable(value: str, value_type: ValueType, locale: str = "en") -> str:
