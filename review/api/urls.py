@@ -4,7 +4,6 @@ from typing import Any
 
 from django.urls import URLPattern, URLResolver, include, path, re_path, register_converter
 from django.views.generic import View
-from drf_spectacular.views import SpectacularAPIView
 
 from review.api.converters import IdConverter, NumberConverter
 from review.api.views import (
@@ -19,6 +18,7 @@ from review.api.views import (
     records,
     review_tasks,
     reviewing,
+    schema,
     tokens,
 )
 from review.api.views.unknown import unknown_path
@@ -76,7 +76,7 @@ _project: list[Route] = [
 
 app_name = "api"
 urlpatterns: list[Route] = [
-    _route("schema/", SpectacularAPIView, "schema"),
+    path("schema/", schema.schema, name="schema"),
     _route("projects/", projects.ProjectListApiView, "projects"),
     _route("exports/download/<str:token>/", exports.ExportDownloadView, "export_download"),
     path("projects/<slug:project>/", include(_project)),
