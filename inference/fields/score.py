@@ -19,9 +19,10 @@ WEIGHTS: Mapping[str, float] = {
     "region": 1.0,
     "boundary": 1.5,
     "ocr_score": 10.0,
-    "quality": 1.0,
+    "quality": 2.0,
 }
-BIAS = -15.0
+BIAS = -16.0
+GOOD_CONTRAST, GOOD_SHARPNESS, GOOD_SKEW_DEGREES = 0.3, 800.0, 2.0
 
 
 class Choice(NamedTuple):
@@ -40,17 +41,25 @@ def choose(scores: Sequence[float], keys: Sequence[str]) -> Choice | None:
     """
     if not scores:
         return None
-    weights: dict[str, float] = {}
+    by_value: dict[str, list[float]] = {}
     for score, key in zip(scores, keys, strict=True):
-        weights[key] = weights.get(key, 0.0) + math.exp(score / SOFTNESS)
+        by_value.setdefault(key, []).append(score / SOFTNESS)
+    weights = {key: _log_sum(members) for key, members in by_value.items()}
     best = max(weights, key=weights.__getitem__)
-    others = [weight for key, weight in weights.items() if key != best]
-    nothing = math.exp(NO_CANDIDATE)
-    share = weights[best] / (sum(weights.values()) + nothing)
-    margin = math.log(weights[best] / max([nothing, *others]))
+    others = [NO_CANDIDATE, *(weight for key, weight in weights.items() if key != best)]
     members = [position for position, key in enumerate(keys) if key == best]
-    position = max(members, key=lambda member: scores[member])
-    return Choice(position, share, margin, len(members) - 1)
+    return Choice(
+        position=max(members, key=lambda member: scores[member]),
+        share=math.exp(weights[best] - _log_sum([weights[best], *others])),
+        margin=weights[best] - max(others),
+        supporters=len(members) - 1,
+    )
+
+
+def _log_sum(logs: Sequence[float]) -> float:
+    """Return log(sum(exp(...))) without overflow, whatever a scorer's scale."""
+    highest = max(logs)
+    return highest + math.log(sum(math.exp(log - highest) for log in logs))
 
 
 def evidence_for(features: Mapping[str, float], choice: Choice, quality: Mapping[str, float]) -> dict[str, float]:
@@ -65,9 +74,20 @@ def evidence_for(features: Mapping[str, float], choice: Choice, quality: Mapping
         "region": features.get("region", 0.5),
         "boundary": 1.0 - max(features.get("inside_before", 0.0), features.get("inside_after", 0.0)),
     }
-    if "score" in quality:
-        evidence["quality"] = quality["score"]
+    if quality:
+        evidence["quality"] = image_quality(quality)
     return evidence
+
+
+def image_quality(measures: Mapping[str, float]) -> float:
+    """Return how fit for reading a page is, 0-1, from its worst measure (see `inference.imaging.quality`).
+
+    Nearly all ordinary scans reach the bounds; a measure that is absent counts as good.
+    """
+    contrast = measures.get("contrast", GOOD_CONTRAST) / GOOD_CONTRAST
+    sharpness = measures.get("sharpness", GOOD_SHARPNESS) / GOOD_SHARPNESS
+    upright = 1.0 - max(abs(measures.get("skew_degrees", 0.0)) - GOOD_SKEW_DEGREES, 0.0) / 8.0
+    return min(max(min(contrast, sharpness, upright), 0.0), 1.0)
 
 
 def confidence_from(evidence: Mapping[str, float], findings: Sequence[str]) -> float:
