@@ -101,7 +101,7 @@ def body_rows(
             break
         bottom = max(word.bbox.y1 for word in words)
         cells = _cells(words, headers)
-        n_filled = sum(bool(cells[column]) for column in numeric)
+        n_filled = sum(any(_has_digit(word) for word in cells[column]) for column in numeric)
         if n_filled == 1 and len(row) > 1 and index.strength(row[0].text, totals) > 0:
             break
         if n_filled:
@@ -112,6 +112,10 @@ def body_rows(
             pending = [before + after for before, after in zip(pending, cells, strict=True)]
     if pending is not None:
         yield pending
+
+
+def _has_digit(word: Word) -> bool:
+    return any(character.isdigit() for character in word.text)
 
 
 def _numeric_columns(headers: Sequence[Header]) -> list[int]:
