@@ -91,7 +91,9 @@ class RapidOCREngine:
         scale = self._sizing.fitted_scale(width, height, text_height(quads, probe_scale))
         if self._sizing.is_probe_enough(probe_scale, scale):
             return quads
-        return self._models.find_lines(page, scale)
+        larger = self._models.find_lines(page, scale)
+        # A lone line on an empty page is sometimes found at the small size only.
+        return larger if len(larger) else quads
 
     def _read(self, lines: list[Pixels]) -> list[tuple[str, float]]:
         texts = [("", 0.0)] * len(lines)

@@ -1,0 +1,114 @@
+import os
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from inference import registry
+from inference.errors import EngineUnavailableError, UnknownEngineError
+
+
+class Built:
+    """Counts how often it was built."""
+
+    count = 0
+
+    def __init__(self) -> None:
+        type(self).count += 1
+
+
+@pytest.fixture(autouse=True)
+def _no_engines_left() -> Any:
+    registry.forget_engines()
+    Built.count = 0
+    yield
+    registry.forget_engines()
+
+
+@pytest.fixture
+def fake_module(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Answer every import of an engine with a module that holds `Built`; return the names asked for."""
+    asked: list[str] = []
+
+    def import_module(name: str) -> SimpleNamespace:
+        asked.append(name)
+        return SimpleNamespace(RapidOCREngine=Built, ScriptedEngine=Built)
+
+    monkeypatch.setattr("inference.registry.importlib.import_module", import_module)
+    return asked
+
+
+def test_known_engines_are_listed_in_order() -> None:
+    assert registry.available() == ("rapidocr", "scripted")
+
+
+def test_unknown_engine_is_refused_and_the_known_ones_are_named() -> None:
+    with pytest.raises(UnknownEngineError, match=r"'tesseract'.*rapidocr, scripted"):
+        registry.build_engine("tesseract")
+
+
+def test_engine_that_is_not_installed_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    def import_module(name: str) -> None:
+        raise ModuleNotFoundError("no module", name="onnxruntime")
+
+    monkeypatch.setattr("inference.registry.importlib.import_module", import_module)
+    with pytest.raises(EngineUnavailableError, match="onnxruntime is missing"):
+        registry.build_engine("rapidocr")
+
+
+@pytest.mark.usefixtures("fake_module")
+def test_each_build_is_new() -> None:
+    assert registry.build_engine("scripted") is not registry.build_engine("scripted")
+
+
+def test_only_the_module_of_the_engine_asked_for_is_imported(fake_module: list[str]) -> None:
+    registry.build_engine("scripted")
+    assert fake_module == ["inference.engines.scripted"]
+
+
+@pytest.mark.usefixtures("fake_module")
+def test_process_builds_an_engine_once() -> None:
+    assert registry.engine_for("rapidocr") is registry.engine_for("rapidocr")
+    assert Built.count == 1
+
+
+@pytest.mark.usefixtures("fake_module")
+def test_threads_that_ask_at_once_share_one_engine() -> None:
+    engines: list[object] = []
+    barrier = threading.Barrier(8)
+
+    def ask() -> None:
+        barrier.wait()
+        engines.append(registry.engine_for("rapidocr"))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(engines) == 8
+    assert len(set(map(id, engines))) == 1
+    assert Built.count == 1
+
+
+@pytest.mark.usefixtures("fake_module")
+def test_forked_child_builds_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = registry.engine_for("rapidocr")
+    own_pid = os.getpid()
+    monkeypatch.setattr("inference.registry.os.getpid", lambda: own_pid + 1)
+    assert registry.engine_for("rapidocr") is not mine
+
+
+@pytest.mark.usefixtures("fake_module")
+def test_forgotten_engines_are_built_anew() -> None:
+    before = registry.engine_for("scripted")
+    registry.forget_engines()
+    assert registry.engine_for("scripted") is not before
+
+
+def test_engine_that_cannot_be_built_is_tried_again_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("STET_SCRIPTED_ANSWERS", raising=False)
+    for _ in range(2):
+        with pytest.raises(EngineUnavailableError):
+            registry.engine_for("scripted")
