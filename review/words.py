@@ -6,8 +6,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.utils.translation import get_language, ngettext
-from django.utils.translation import gettext as translated
+from django.utils.translation import get_language, gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 Words = Mapping[str, Any]
@@ -135,6 +134,11 @@ ACTS: Words = {
     "review_task.unusable": _("marked unusable"),
     "review_task.cancelled": _("review cancelled"),
 }
+EXPORT_FAILURES: Words = {
+    "storage_full": _("the storage is full; free some space and ask again"),
+    "gave_up": _("it was interrupted too often; ask again"),
+    "export_failed": _("the writer failed; tell your administrator"),
+}
 # Lower bounds of what a confidence is called, surest first. Words, since an uncalibrated percentage says too much.
 CONFIDENCE_STEPS = ((0.97, _("certain")), (0.9, _("very likely")), (0.75, _("likely")), (0.5, _("doubtful")))
 
@@ -152,10 +156,15 @@ def reasons_in_words(codes: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(say(known, code) for code in named))
 
 
+def joined(sentences: Iterable[str]) -> str:
+    """Return sentences in one line, as the reader's language lists them."""
+    return gettext("; ").join(sentences)
+
+
 def confidence_in_words(confidence: float | None) -> str:
     """Return how sure a reading is, in a word."""
     if confidence is None:
-        return translated("unknown")
+        return gettext("unknown")
     return str(next((word for bound, word in CONFIDENCE_STEPS if confidence >= bound), _("unlikely")))
 
 
@@ -177,9 +186,9 @@ def seconds_in_words(seconds: float) -> str:
     """Return a duration in its largest whole unit."""
     whole = int(seconds)
     if whole >= 172_800:
-        return translated("%(n)d days") % {"n": whole // 86_400}
+        return gettext("%(n)d days") % {"n": whole // 86_400}
     if whole >= 7_200:
-        return translated("%(n)d hours") % {"n": whole // 3_600}
+        return gettext("%(n)d hours") % {"n": whole // 3_600}
     if whole >= 120:
-        return translated("%(n)d minutes") % {"n": whole // 60}
+        return gettext("%(n)d minutes") % {"n": whole // 60}
     return ngettext("%(n)d second", "%(n)d seconds", whole) % {"n": whole}

@@ -10,6 +10,8 @@ from review import words
 from review.models import Page, Record
 from review.selectors.documents import DocumentDetail, FieldView
 
+MADE_OF_FINDINGS = {"missing_value", "rule_failed", "ambiguous_value", "schema_invalid", "low_quality"}
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -76,12 +78,11 @@ def revisions(records: list[Record], fields: list[FieldRow], paths: list[str]) -
     """Return the revisions, newest first, with the values that each changed."""
     labels = dict(zip(paths, (field.label for field in fields), strict=True))
     older: list[Record | None] = [*records[1:], None]
-    return [_revision(record, before, labels) for record, before in zip(records, older, strict=True)]
+    return [_revision(record, before, labels) for record, before in zip(records, older, strict=False)]
 
 
 def _row(number: int, field: FieldView, *, has_record: bool) -> FieldRow:
     is_persons = (field.provenance or {}).get("source") == "person"
-    why = words.reasons_in_words([*field.findings, *field.reasons])
     return FieldRow(
         field_id=f"field-{number}",
         label=words.label_of(field.labels, field.path),
@@ -92,7 +93,7 @@ def _row(number: int, field: FieldView, *, has_record: bool) -> FieldRow:
         state="person" if is_persons else _state(field),
         sureness="" if is_persons else words.confidence_in_words(field.confidence),
         source=_source(field.provenance),
-        why=[] if is_persons else why,
+        why=[] if is_persons else words.reasons_in_words(_why(field)),
         evidence=_evidence(field),
         page_number=field.page_number,
         has_box=field.bbox is not None,
@@ -105,6 +106,12 @@ def _state(field: FieldView) -> str:
     if "rule_failed" in field.reasons:
         return "broken"
     return "doubtful" if field.findings or field.band == "review" else "ok"
+
+
+def _why(field: FieldView) -> list[str]:
+    """Return what to say about a field: a finding says more than the kind of reason that was made of it."""
+    said = [code for code in field.findings if code != "not_found"]
+    return [*said, *(code for code in field.reasons if not (field.findings and code in MADE_OF_FINDINGS))]
 
 
 def _source(provenance: Mapping[str, Any] | None) -> str:

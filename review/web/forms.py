@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from review import words
-from review.models import DocumentStatus, DocumentType, Role
+from review.models import DocumentStatus, DocumentType, Membership, Role
 
 EXPORT_FORMATS = [("jsonl", "JSON Lines"), ("csv", "CSV")]
 
@@ -48,5 +48,11 @@ class TokenForm(forms.Form):
     """A new token for a member of the project."""
 
     name = forms.CharField(label=_("What is it for?"), max_length=100)
-    username = forms.CharField(label=_("It acts as this member"), max_length=150)
+    username = forms.ChoiceField()
     role = forms.ChoiceField(label=_("With at most this role"), choices=Role.choices)
+
+    def __init__(self, data: QueryDict | None, *, members: list[Membership]) -> None:
+        super().__init__(data)
+        self.members = members
+        names = [(one.user.get_username(), f"{one.user.get_username()} ({one.get_role_display()})") for one in members]
+        self.fields["username"] = forms.ChoiceField(label=_("It acts as this member"), choices=names)

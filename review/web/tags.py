@@ -1,10 +1,12 @@
 """The template tags and filters of the pages (`{% load stet %}`)."""
 
+import math
 from typing import Any
 
 from django import template
 from django.utils import timezone
 from django.utils.formats import localize
+from django.utils.translation import gettext
 
 from review import words
 from review.models import DocumentType
@@ -37,9 +39,9 @@ def band_in_words(band: str) -> str:
 
 
 @register.filter
-def reasons_in_words(codes: list[str]) -> list[str]:
-    """Return the sentences of reasons or findings."""
-    return words.reasons_in_words(codes)
+def reasons_in_words(codes: list[str]) -> str:
+    """Return reasons, refusals or findings in one line of words."""
+    return words.joined(words.reasons_in_words(codes))
 
 
 @register.filter
@@ -61,9 +63,28 @@ def seconds_in_words(seconds: float) -> str:
 
 
 @register.filter
+def export_failure(code: str) -> str:
+    """Return why an export failed, and what to do."""
+    return words.say(words.EXPORT_FAILURES, code)
+
+
+@register.filter
+def bucket_in_words(bucket: str) -> str:
+    """Return a confidence bucket in words: from, to, or that there was none."""
+    return gettext("none given") if bucket == "missing" else bucket.replace("-", " – ")
+
+
+@register.filter
 def percent(share: float | None) -> str:
     """Return a share in 0-1 as a percentage with one decimal."""
-    return "–" if share is None else f"{localize(round(share * 100, 1))} %"
+    return f"{number(share)} %" if share is not None else "–"
+
+
+@register.filter
+def number(share: float) -> str:
+    """Return a share in 0-1 as percent without the sign, rounded so that only a whole share says 100."""
+    tenths = math.floor(share * 1000 + 0.5)
+    return localize((min(tenths, 999) if share < 1 else tenths) / 10)
 
 
 @register.filter

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
-from review.web.views import document, documents, home, session
+from review.web.views import accuracy, document, documents, exports, home, session, tokens
 
 project_patterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="documents"), name="project"),
@@ -14,6 +14,12 @@ project_patterns: list[URLPattern | URLResolver] = [
     path("documents/<int:document_id>/original/", document.original, name="original"),
     path("documents/<int:document_id>/rerun/", document.rerun, name="rerun"),
     path("documents/<int:document_id>/pages/<int:page_number>/", document.page_image, name="page_image"),
+    path("accuracy/", accuracy.accuracy, name="accuracy"),
+    path("exports/", exports.exports, name="exports"),
+    path("exports/<int:export_id>/cancel/", exports.cancel, name="cancel_export"),
+    path("exports/<int:export_id>/file/", exports.download, name="download_export"),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
     path("review-tasks/<int:task_id>/release/", document.release, name="release_task"),
 ]
 

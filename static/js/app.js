@@ -29,3 +29,19 @@ document.getElementById("theme")?.addEventListener("submit", (event) => {
   closeMenus();
   document.querySelector("#theme-menu summary").focus();
 });
+
+// "5 minutes ago" grows older while the page is open.
+
+const UNITS = [["day", 172_800, 86_400], ["hour", 7_200, 3_600], ["minute", 120, 60], ["second", 0, 1]];
+const relative = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always" });
+
+function age() {
+  for (const time of document.querySelectorAll("time[data-relative]")) {
+    const seconds = Math.max(0, (Date.now() - Date.parse(time.dateTime)) / 1000);
+    const [unit, , size] = UNITS.find(([, from]) => seconds >= from);
+    const words = relative.format(-Math.floor(seconds / size), unit);
+    if (time.textContent !== words) time.textContent = words;
+  }
+}
+
+setInterval(age, 15_000);

@@ -18,6 +18,7 @@ from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import document_types_for
 from review.selectors.documents import documents_for, filter_by_status, shown_status
 from review.selectors.events import latest_event_id
+from review.selectors.review_tasks import queue_summary
 from review.selectors.workers import worker_summary
 from review.web.forms import FilterForm
 from review.web.pages import page, render_in_project
@@ -57,6 +58,7 @@ def documents(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "filters": filters,
         "document_types": types,
         "workers": workers,
+        "queue": queue_summary(project),
         "last_event_id": last_event_id,
     }
     return render_in_project(request, actor, project, "pages/documents.html", context)

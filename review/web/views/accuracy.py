@@ -1,0 +1,19 @@
+"""Can it be trusted, and how much does it do alone (managers)."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from review.models import Role
+from review.selectors.access import Actor, access_project
+from review.selectors.accuracy import rates
+from review.web.accuracy_view import accuracy_page
+from review.web.pages import page, render_in_project
+
+
+@require_GET
+@page
+def accuracy(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
+    """Show accuracy per field with intervals, and the rates of the last days."""
+    project = access_project(actor, slug, Role.MANAGER)
+    context = {"accuracy": accuracy_page(project), "rates": rates(project)}
+    return render_in_project(request, actor, project, "pages/accuracy.html", context)

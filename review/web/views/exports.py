@@ -1,0 +1,55 @@
+"""Exports: asking for one, watching it, fetching it (managers)."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from review.actions.exports import cancel_export, media_type_of, request_export
+from review.exceptions import StetError
+from review.models import ExportState, Role
+from review.selectors.access import Actor, access_export, access_project
+from review.selectors.events import latest_event_id
+from review.selectors.exports import exports_for
+from review.web.files import send_file
+from review.web.forms import ExportForm
+from review.web.pages import page, render_in_project
+
+EXPORTS_SHOWN = 50
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def exports(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
+    """List the exports, newest first, and take a new one's wishes."""
+    last_event_id = latest_event_id()
+    project = access_project(actor, slug, Role.MANAGER)
+    form = ExportForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        request_export(actor=actor, project=project, format=form.cleaned_data["format"], since=form.since_moment())
+        return redirect("exports", slug=slug)
+    context = {"exports": exports_for(project)[:EXPORTS_SHOWN], "form": form, "last_event_id": last_event_id}
+    return render_in_project(request, actor, project, "pages/exports.html", context, status=400 if form.errors else 200)
+
+
+@require_POST
+@page
+def cancel(request: HttpRequest, actor: Actor, slug: str, export_id: int) -> HttpResponse:
+    """Stop an export that is not finished."""
+    export = access_export(actor, slug, export_id)
+    try:
+        cancel_export(actor=actor, export=export)
+    except StetError as error:
+        messages.error(request, str(error.message))
+    return redirect("exports", slug=slug)
+
+
+@require_GET
+@page
+def download(request: HttpRequest, actor: Actor, slug: str, export_id: int) -> HttpResponseBase:
+    """Send the file of a finished export."""
+    export = access_export(actor, slug, export_id)
+    if export.state != ExportState.DONE:
+        raise Http404
+    name = f"{slug}-{export.pk}.{export.format}"
+    return send_file(request, export.file, media_type=media_type_of(export), etag=export.sha256, filename=name)
