@@ -96,7 +96,7 @@ def test_threads_that_ask_at_once_share_one_engine() -> None:
 def test_forked_child_builds_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = registry.engine_for("rapidocr")
     own_pid = os.getpid()
-    monkeypatch.setattr("inference.registry.os.getpid", lambda: own_pid + 1)
+    monkeypatch.setattr(os, "getpid", lambda: own_pid + 1)
     assert registry.engine_for("rapidocr") is not mine
 
 

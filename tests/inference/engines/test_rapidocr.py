@@ -220,5 +220,7 @@ def test_another_size_is_another_version(other: dict[str, Any]) -> None:
 
 def test_caller_cannot_change_the_version() -> None:
     engine = RapidOCREngine(FakeModels(THREE, ANSWERS))
-    dict(engine.version).clear()
+    version = engine.version
+    assert isinstance(version, dict)
+    version.clear()
     assert engine.version["engine"] == "rapidocr"
