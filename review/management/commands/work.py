@@ -83,7 +83,7 @@ class Command(BaseCommand):
             try:
                 sweep(is_engine_checked=False)
             except TaskFailedError:
-                log.exception("the first sweep failed")
+                log.error("the first sweep failed")
 
     def _tick(self) -> None:
         now = time.monotonic()
