@@ -69,6 +69,15 @@ def test_saving_the_same_twice_adds_nothing(cast: Cast, lease: Lease, base_versi
     assert len(edits()) == 1
 
 
+@pytest.mark.parametrize("base_version", [-1, 2, 99])
+def test_the_same_value_on_a_version_that_never_was_is_no_repetition(
+    cast: Cast, lease: Lease, base_version: int
+) -> None:
+    save(cast, lease, "8.00", 0)
+    with pytest.raises(ConflictError):
+        save(cast, lease, "8.00", base_version)
+
+
 def test_a_repeated_answer_that_was_settled_otherwise_is_recognised(cast: Cast, lease: Lease) -> None:
     first = save(cast, lease, "9.00", 0)
     assert first.verdict == "confirmed"
