@@ -18,6 +18,7 @@ from inference.types import BBox, FieldSpec, ValueType
 Positions = npt.NDArray[np.intp]
 NUMERIC = frozenset({ValueType.AMOUNT, ValueType.NUMBER})
 FAR_ABOVE = 3.0
+SAME_SIZE = 1.25
 OPEN_ENDS = (",", "&", "、")
 ASIDE = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)?\)?\W*")
 DECIMALS = re.compile(r"[.,] ?\d\d\D*$")
@@ -175,7 +176,7 @@ class FeatureMaker:
             "bare_keyword": float(folded(span.text) in self._keyword_texts),
             "letters": letters / max(len(span.text.replace(" ", "")), 1),
             "length": min(len(span.text), 60) / 60.0,
-            "size_spread": min(max(heights) / max(min(heights), 1e-6) - 1.0, 1.0),
+            "size_spread": min(max(max(heights) / max(min(heights), 1e-6) - SAME_SIZE, 0.0), 1.0),
             "starts_late": float(before is not None and before.text.endswith(OPEN_ENDS) and span.start == 0),
             "ends_open": float(span.text.endswith(OPEN_ENDS) or span.text.count("(") > span.text.count(")")),
             "labelled": float(span.start > 0),

@@ -11,7 +11,8 @@ from rapidfuzz import fuzz, process
 from inference.fields.normalise import clean_text, folded
 
 FUZZY_LENGTH = 5
-LOOSE_SCORE, STRICT_SCORE = 80.0, 90.0
+LOOSE_SCORE, LOOSE_SCORE_IF_LONG, STRICT_SCORE = 80.0, 86.0, 90.0
+LONG = 8
 WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -65,8 +66,9 @@ class KeywordIndex:
         """Keep a loose match only where the keyword is most of the text: "Tutal :" yes, letters of an address no."""
         lengths = self._lengths[self._fuzzy]
         similarity = scores * np.minimum(text_lengths / lengths, 1.0)
+        loose = np.where(lengths < LONG, LOOSE_SCORE, LOOSE_SCORE_IF_LONG)
         is_most = text_lengths <= 2 * lengths
-        kept = (similarity >= STRICT_SCORE) | (is_most & (similarity >= LOOSE_SCORE))
+        kept = (similarity >= STRICT_SCORE) | (is_most & (similarity >= loose))
         return np.where(kept, similarity / 100.0, 0.0)
 
     def positions(self, keywords: Sequence[str]) -> npt.NDArray[np.intp]:

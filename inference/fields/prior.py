@@ -40,9 +40,9 @@ BY_TYPE: Mapping[ValueType, Weights] = {
     ValueType.CURRENCY: {"bias": -6.0, "repeated": 1.0},
     ValueType.TEXT: {"bias": -10.0},
     ValueType.NAME: {
-        "bias": -14.0, "inside_any": 3.0, "plain_lines": -4.0, "against_lines": -24.0, "bare_keyword": -5.0,
-        "top": 5.0, "letters": 4.0, "text_size": 1.0, "inside_last": 0.5, "inside_before": -1.0, "ends_open": -2.0,
-        "centred": 1.0, "size_spread": -4.0, "against_above": -0.5,
+        "bias": -13.0, "inside_any": 3.0, "plain_lines": -4.0, "against_lines": -24.0, "bare_keyword": -5.0,
+        "top": 5.0, "letters": 3.0, "text_size": 1.0, "inside_last": 0.5, "inside_before": -1.0, "inside_after": -1.5,
+        "ends_open": -2.0, "centred": 1.0, "size_spread": -4.0, "against_above": -0.5,
     },
     ValueType.ADDRESS: {
         "bias": -15.0, "inside_lines": 10.0, "plain_lines": -6.0, "against_lines": -24.0, "inside_first": 1.0,
