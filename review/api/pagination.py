@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
-from rest_framework.exceptions import NotFound
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
@@ -17,7 +16,8 @@ from review.exceptions import InvalidInputError
 from review.models import ReviewTask
 
 MAX_PAGE_SIZE = 200
-_POSITION = re.compile(r"[0-9]{1,18}")
+# Offset, direction and position, as CursorPagination writes them; ours are ids.
+_CURSOR = re.compile(r"(?=.)(o=[0-9]{1,4})?&?(r=1)?&?(p=[0-9]{1,18})?")
 _QUEUE_POSITION = re.compile(r"(-?[0-9]{1,5}):([0-9]{1,18})")
 
 
@@ -43,13 +43,10 @@ class NewestFirstPagination(CursorPagination):
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         """Return the cursor of the request or None; raise InvalidInputError for one that cannot be ours."""
-        try:
-            cursor = super().decode_cursor(request)
-        except NotFound:
-            raise _bad_cursor() from None
-        if cursor is not None and cursor.position is not None and not _POSITION.fullmatch(str(cursor.position)):
+        token = request.query_params.get(self.cursor_query_param)
+        if token is not None and not _CURSOR.fullmatch(_decoded(token)):
             raise _bad_cursor()
-        return cursor
+        return super().decode_cursor(request)
 
 
 class QueuePagination(NewestFirstPagination):
@@ -79,7 +76,7 @@ class QueuePagination(NewestFirstPagination):
         if not self.has_next:
             return None
         last = self._rows[-1]
-        token = base64.urlsafe_b64encode(f"{last.priority}:{last.pk}".encode()).decode()
+        token = base64.b64encode(f"{last.priority}:{last.pk}".encode()).decode()
         return replace_query_param(self.request.build_absolute_uri(), "cursor", token)
 
     def get_previous_link(self) -> None:
@@ -89,13 +86,18 @@ class QueuePagination(NewestFirstPagination):
         token = request.query_params.get("cursor")
         if token is None:
             return None
-        try:
-            found = _QUEUE_POSITION.fullmatch(base64.urlsafe_b64decode(token.encode()).decode())
-        except (binascii.Error, ValueError):
-            found = None
+        found = _QUEUE_POSITION.fullmatch(_decoded(token))
         if found is None:
             raise _bad_cursor()
         return int(found[1]), int(found[2])
+
+
+def _decoded(token: str) -> str:
+    """Return what a cursor says, "" for one that says nothing."""
+    try:
+        return base64.b64decode(token.encode(), validate=True).decode("ascii")
+    except (binascii.Error, UnicodeError):
+        return ""
 
 
 def _bad_cursor() -> InvalidInputError:

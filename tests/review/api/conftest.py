@@ -1,8 +1,9 @@
 """Clients of the API: programs with tokens, and a browser that keeps CSRF in force."""
 
-from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from review.actions.tenancy import create_token
@@ -10,7 +11,11 @@ from review.models import Project, Role, User
 from review.selectors.access import SYSTEM
 from tests.conftest import Cast
 
-ClientFor = Callable[..., APIClient]
+
+@pytest.fixture(autouse=True)
+def _own_incoming(settings: Settings, tmp_path: Path) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
+    settings.FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 
 
 def bearer(user: User, project: Project, role: Role) -> APIClient:
