@@ -1,0 +1,56 @@
+"""The yardstick of throughput: processes that do nothing but decode a file and read it."""
+
+import multiprocessing
+import time
+from collections.abc import Sequence
+from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+from inference.bench import load_pages
+from inference.registry import build_engine
+
+
+def read_bare(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int, engine: str) -> float:
+    """Return the seconds from the moment when every process is warm to the last file read.
+
+    Each process builds its own engine and reads the files of `warm_up`; then each takes the next file as it is free.
+    """
+    context = multiprocessing.get_context("spawn")
+    todo: SimpleQueue[Path | None] = context.SimpleQueue()
+    times: SimpleQueue[tuple[float, float]] = context.SimpleQueue()
+    for file in files:
+        todo.put(file)
+    for _ in range(n_processes):
+        todo.put(None)
+    barrier = context.Barrier(n_processes)
+    processes = [
+        context.Process(target=_loop, args=(engine, warm_up, todo, times, barrier)) for _ in range(n_processes)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    if any(process.exitcode for process in processes):
+        raise RuntimeError("a process of the bare loop died")
+    started, ended = zip(*(times.get() for _ in processes), strict=True)
+    return float(max(ended) - min(started))
+
+
+def _loop(
+    engine_name: str,
+    warm_up: Sequence[Path],
+    todo: "SimpleQueue[Path | None]",
+    times: "SimpleQueue[tuple[float, float]]",
+    barrier: Barrier,
+) -> None:
+    engine = build_engine(engine_name)
+    for page in load_pages(warm_up):
+        engine.read_page(page)
+    barrier.wait()
+    # The clock is the system's, the same in all processes.
+    started = time.monotonic()
+    while (file := todo.get()) is not None:
+        for page in load_pages([file]):
+            engine.read_page(page)
+    times.put((started, time.monotonic()))
