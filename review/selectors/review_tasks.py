@@ -1,6 +1,6 @@
 """Work for people: the queue, and all that one task shows.
 
-No query here grows with the number of waiting tasks, but for a count in `queue_summary` that reads only an index.
+No query here grows with the number of waiting tasks, but for the count in `queue_summary`.
 """
 
 from collections.abc import Mapping
@@ -129,17 +129,19 @@ def queue_summary(
     tasks = ReviewTask.objects.filter(project=project, state=TaskState.OPEN)
     if document_type is not None:
         tasks = tasks.filter(document_type=document_type)
-    # Ids grow with time, and both columns stand in the queue's index: the table itself is not read.
+    # Ids grow with time, so the smallest is the oldest: both figures come from one walk along the queue's index.
     totals = tasks.aggregate(n_open=Count("id"), oldest=Min("id"))
     # A lower bound, not "is not null": only a range lets both databases seek in the index of held tasks.
     live = tasks.filter(lease_holder__gt=0, lease_expires_at__gt=now)
     leases = live.aggregate(n_leased=Count("id"), next_end=Min("lease_expires_at"))
     oldest = ReviewTask.objects.filter(pk=totals["oldest"]).values_list("created_at", flat=True).first()
-    skipped = TaskSkip.objects.filter(task__in=tasks, reviewer=reviewer) if reviewer is not None else None
+    skipped = TaskSkip.objects.filter(reviewer=reviewer, task__project=project, task__state=TaskState.OPEN)
+    if document_type is not None:
+        skipped = skipped.filter(task__document_type=document_type)
     return QueueSummary(
         n_open=totals["n_open"],
         n_leased=leases["n_leased"],
-        n_skipped=skipped.count() if skipped is not None else 0,
+        n_skipped=skipped.count() if reviewer is not None else 0,
         oldest_age_seconds=(now - oldest).total_seconds() if oldest is not None else None,
         next_free_in_seconds=(leases["next_end"] - now).total_seconds() if leases["next_end"] is not None else None,
     )

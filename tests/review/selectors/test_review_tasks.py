@@ -107,6 +107,9 @@ def test_the_queue_says_why_nothing_is_left_for_a_reviewer(cast: Cast, tasks: li
     assert summary.oldest_age_seconds == pytest.approx(7200, abs=60)
     assert summary.next_free_in_seconds == pytest.approx(30, abs=10)
     assert queue_summary(cast.project).n_skipped == 0
+    assert queue_summary(cast.project, document_type=cast.document_type, reviewer=cast.manager).n_skipped == 1
+    other_type = factories.make_document_type(cast.project, "slip")
+    assert queue_summary(cast.project, document_type=other_type, reviewer=cast.manager).n_skipped == 0
 
 
 def test_finished_tasks_and_their_skips_are_not_counted(cast: Cast, tasks: list[ReviewTask]) -> None:
