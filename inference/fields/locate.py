@@ -93,9 +93,13 @@ def _settle(scored: dict[str, _Scored]) -> dict[str, tuple[_Scored, Choice | Non
             field = field.without(claimed)
             choice = field.choice()
         chosen[path] = field, choice
-        if choice is not None and field.spec.value_type not in TYPED:
+        if choice is not None and _is_answer(choice, field.spec) and field.spec.value_type not in TYPED:
             claimed.append(field.spans[choice.position])
     return chosen
+
+
+def _is_answer(choice: Choice, spec: FieldSpec) -> bool:
+    return spec.is_required or choice.margin >= 0
 
 
 def _share(choice: Choice | None) -> float:
@@ -108,7 +112,7 @@ def _answer(field: _Scored, choice: Choice | None) -> FieldReading:
     candidates = tuple(
         _candidate(field, row, share) for row, share in enumerate(_shares(field.scores[:KEPT_CANDIDATES]))
     )
-    if choice is None or (choice.margin < 0 and not spec.is_required):
+    if choice is None or not _is_answer(choice, spec):
         return FieldReading(spec.path, None, None, None, {}, ("not_found",), candidates=candidates)
     span, features = field.spans[choice.position], field.features[choice.position]
     findings = findings_of(spec, span.text, span.normalised)

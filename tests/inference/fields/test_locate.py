@@ -168,6 +168,15 @@ def test_two_fields_never_claim_the_same_words() -> None:
     assert found["/place"].value == "1 High Street Leeds"
 
 
+def test_a_field_that_stays_empty_claims_no_words() -> None:
+    absent = FieldSpec("/absent", ValueType.NAME, keywords=("buyer",), keywords_against=("acme",))
+    name = FieldSpec("/name", ValueType.NAME, True, keywords=("seller",))
+    page = reading(("Acme", 100, 900))
+    found = by_path([page], DocumentTypeSpec(fields=(absent, name)))
+    assert found["/absent"].value is None
+    assert found["/name"].value == "Acme"
+
+
 def test_doubts_about_the_value_are_findings_and_cap_confidence() -> None:
     page = reading(("Date: 03/04/2018", 100, 100))
     clear = one_field(field(ValueType.DATE, keywords=("date",), locale="en-GB"), page)
