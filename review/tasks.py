@@ -48,7 +48,7 @@ from review.actions.reading import (
     release_page,
     restart_document,
 )
-from review.actions.recovery import free_claims, note_engine, prune, requeue_exports, requeue_stalled
+from review.actions.recovery import free_claims, note_engine, prune, prune_incoming, requeue_exports, requeue_stalled
 from review.exceptions import StorageFullError
 from review.models import Document, SchemaVersion
 from review.selectors.access import SYSTEM
@@ -290,6 +290,7 @@ def sweep(*, is_engine_checked: bool = True) -> None:
     if n_freed or n_stalled or n_exports:
         log.warning("set going again", pages=n_freed, documents=n_stalled, exports=n_exports)
     prune()
+    prune_incoming()
 
 
 @task

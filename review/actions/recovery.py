@@ -4,8 +4,11 @@ All of it may be done twice, by several processes at once: tasks look at the sta
 does nothing. No audit rows: nothing is decided here.
 """
 
+import contextlib
+import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
@@ -36,6 +39,7 @@ PER_SWEEP = 500
 PER_PRUNING = 5_000
 _QUEUED_TOGETHER = timedelta(seconds=5)
 _KEY_HOURS = 48
+_LEFTOVER_SECONDS = 24 * 3600
 
 
 def beat(*, name: str, n_workers: int, engine_name: str, started_at: datetime) -> None:
@@ -175,4 +179,16 @@ def prune() -> int:
         n_deleted += IdempotencyKey.objects.filter(keys).delete()[0]
         n_deleted += WorkerHeartbeat.objects.filter(beats).delete()[0]
         n_deleted += int(Task.objects.filter(stopped__lt=events_before).delete()[0])
+    return n_deleted
+
+
+def prune_incoming() -> int:
+    """Delete what killed processes left of uploads a day ago; return how many files."""
+    bound = time.time() - _LEFTOVER_SECONDS
+    n_deleted = 0
+    for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
+        with contextlib.suppress(OSError):
+            if path.is_file() and path.stat().st_mtime < bound:
+                path.unlink()
+                n_deleted += 1
     return n_deleted

@@ -1,8 +1,11 @@
 """What stands still goes on; what moves, or merely waits in a long queue, is left alone."""
 
+import os
 import subprocess
 import sys
+import time
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
@@ -17,6 +20,7 @@ from review.actions.recovery import (
     heartbeat_name,
     note_engine,
     prune,
+    prune_incoming,
     requeue_exports,
     requeue_stalled,
     take_over,
@@ -289,3 +293,14 @@ def test_old_keys_beats_and_failures_go(cast: Cast) -> None:
 
 def test_pruning_nothing_is_nothing(db: None) -> None:
     assert prune() == 0
+
+
+def test_what_a_killed_upload_left_goes_after_a_day(settings: Settings, tmp_path: Path) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    old, new = tmp_path / "old", tmp_path / "new"
+    for path, age_seconds in ((old, 90_000), (new, 3_600)):
+        path.write_bytes(b"half")
+        os.utime(path, (time.time() - age_seconds,) * 2)
+    assert prune_incoming() == 1
+    assert not old.exists()
+    assert new.exists()
