@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -124,10 +125,11 @@ def note_export_progress(*, claim: ClaimedExport, n_written: int) -> bool:
 def finish_export(*, claim: ClaimedExport, path: Path, written: Written) -> bool:
     """Keep the file at `path` (it may be moved away) and close the export; false when it is no longer ours.
 
-    Raise StorageFullError. Within the file's name stands its checksum: written twice, it is kept once.
+    Raise StorageFullError. The attempt stands in the file's name: a writer that was overtaken takes away its own
+    file and no other.
     """
     export = claim.export
-    name = f"projects/{export.project_id}/exports/{export.pk}-{written.sha256[:16]}.{export.format}"
+    name = f"projects/{export.project_id}/exports/{export.pk}-{claim.attempt}-{written.sha256[:16]}.{export.format}"
     keep_file(name, path, written.n_bytes)
     with transaction.atomic(durable=True):
         now = timezone.now()
@@ -145,6 +147,8 @@ def finish_export(*, claim: ClaimedExport, path: Path, written: Written) -> bool
             detail = {"sha256": written.sha256, "n_records": written.n_records}
             record_audit(SYSTEM, "export.done", export, project=export.project_id, detail=detail)
             _publish(export, "export.done")
+    if not mine:
+        default_storage.delete(name)
     return bool(mine)
 
 

@@ -196,17 +196,22 @@ def test_finishing_what_was_cancelled_changes_nothing(cast: Cast, tmp_path: Path
     cancel_export(actor=Actor(cast.manager), export=export)
     assert not finish(claimed, tmp_path)
     assert DatasetExport.objects.get().state == ExportState.CANCELLED
+    assert default_storage.listdir(f"projects/{cast.project.pk}/exports")[1] == []
 
 
-def test_two_writers_leave_one_file(cast: Cast, tmp_path: Path, settings: Settings) -> None:
+@pytest.mark.parametrize("is_first_faster", [True, False])
+def test_two_writers_leave_the_file_of_the_one_that_counts(
+    cast: Cast, tmp_path: Path, settings: Settings, is_first_faster: bool
+) -> None:
     export = request(cast)
     first = claim(export)
     silence(export, settings.STET_CLAIM_SECONDS + 1)
     second = claim(export)
-    assert not finish(first, tmp_path)
-    assert finish(second, tmp_path)
-    folder = f"projects/{cast.project.pk}/exports"
-    assert len(default_storage.listdir(folder)[1]) == 1
+    for claimed in (first, second) if is_first_faster else (second, first):
+        assert finish(claimed, tmp_path) is (claimed is second)
+    export.refresh_from_db()
+    (kept,) = default_storage.listdir(f"projects/{cast.project.pk}/exports")[1]
+    assert str(export.file.name).endswith(kept)
 
 
 def test_a_failed_export_says_why(cast: Cast) -> None:
