@@ -7,7 +7,8 @@ from unicodedata import category
 
 from django.utils.translation import gettext_lazy as _
 
-from inference.types import ValueType
+from inference.fields.normalise import normalise
+from inference.types import FieldSpec, ValueType
 from review.exceptions import InvalidInputError
 from review.models import Verdict
 from review.selectors.review_tasks import TaskField
@@ -15,6 +16,13 @@ from review.selectors.review_tasks import TaskField
 MAX_VALUE_LENGTH = 10_000
 MAX_REASON_LENGTH = 500
 _LARGEST_NUMBER = 10**30
+# A person's spelling of a name is the truth; it is not cleaned up behind their back.
+_AS_TYPED = frozenset({ValueType.TEXT, ValueType.NAME, ValueType.ADDRESS})
+_UNREADABLE_AS = {
+    ValueType.AMOUNT: _("This is not an amount. Write it in digits, such as 1234.50."),
+    ValueType.NUMBER: _("This is not a number. Write it in digits, such as 12.5."),
+    ValueType.DATE: _("This is not a date. Write it as on the page, or as year-month-day, such as 2018-12-25."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +55,13 @@ def settle(field: TaskField, answer: FieldVerdict) -> Settled:
     same value is a confirmation). "confirmed" without a value confirms what the reader gave, be it nothing.
 
     Raise InvalidInputError at the field's path: an unknown verdict, no value where one is needed or the other way
-    round, a confirmation of another value than the one given.
+    round, a confirmation of another value than the one given, an amount, number or date that is none.
     """
     try:
         verdict = Verdict(answer.verdict)
     except ValueError:
         raise InvalidInputError.at(answer.field_path, _("This verdict is unknown.")) from None
-    value = typed_value(answer.value, answer.field_path)
+    value = canonical_value(typed_value(answer.value, answer.field_path), answer.field_path, field.spec)
     predicted = _predicted(field)
     if verdict is Verdict.CONFIRMED:
         if value is not None and not _is_same(field.spec.value_type, value, predicted):
@@ -90,6 +98,20 @@ def typed_value(value: object, field_path: str) -> str | None:
         case str():
             return _clean(value, field_path, MAX_VALUE_LENGTH) or None
     raise InvalidInputError.at(field_path, _("Enter a text or a number."))
+
+
+def canonical_value(value: str | None, field_path: str, spec: FieldSpec) -> str | None:
+    """Return a typed-in value in the form in which readers give it: "25/12/2018" in a date becomes "2018-12-25".
+
+    Raise InvalidInputError at the path for an amount, a number or a date that is none; other text that its type's
+    normaliser does not know stays as it was typed, for the page may well show it.
+    """
+    if value is None:
+        return None
+    known = normalise(value, spec.value_type, spec.locale).value
+    if known is None and spec.value_type in _UNREADABLE_AS:
+        raise InvalidInputError.at(field_path, _UNREADABLE_AS[spec.value_type])
+    return value if known is None or spec.value_type in _AS_TYPED else known
 
 
 def reason_text(reason: str) -> str:

@@ -23,18 +23,20 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
         parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
         parser.add_argument(
-            "--workers", type=int, default=settings.N_WORKERS, help="processes that read (default: STET_WORKERS, or 2)"
+            "--workers",
+            type=int,
+            default=settings.N_WORKERS,
+            help="processes that read (default: STET_WORKERS, or 2); 0 where other hosts do the reading",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         self._host, self._port = options["host"], options["port"]
-        if options["workers"] < 1:
-            raise CommandError("--workers must be at least 1.")
+        if options["workers"] < 0:
+            raise CommandError("--workers must be 0 or more.")
         self._refuse_taken_port()
         self._is_announced = False
-        supervisor = Supervisor(
-            [self._web(), self._work(options["workers"])], stop_seconds=STOP_SECONDS, on_tick=self._announce
-        )
+        children = [self._web()] + ([self._work(options["workers"])] if options["workers"] else [])
+        supervisor = Supervisor(children, stop_seconds=STOP_SECONDS, on_tick=self._announce)
 
         def stop(_number: int, _frame: FrameType | None) -> None:
             supervisor.stop()
