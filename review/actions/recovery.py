@@ -73,7 +73,8 @@ def take_over(*, name: str) -> bool:
     are free again at once, not only when django-q2's `retry` is over.
     """
     with transaction.atomic(durable=True):
-        dead = [beat.pk for beat in live_heartbeats() if beat.name == name or is_of_dead_process(beat.name)]
+        beats = WorkerHeartbeat.objects.values_list("pk", "name")
+        dead = [pk for pk, other in beats if other == name or is_of_dead_process(other)]
         WorkerHeartbeat.objects.filter(pk__in=dead).delete()
         is_alone = not live_heartbeats().exists()
         if is_alone:

@@ -14,7 +14,7 @@ def queued() -> list[tuple[str, int]]:
 
 def work_off(limit: int = 200) -> list[tuple[str, int]]:
     """Do waiting tasks one after the other until none is left; return what was done. A failing task ends the test."""
-    done = []
+    done: list[tuple[str, int]] = []
     while (row := OrmQ.objects.order_by("pk").first()) is not None and len(done) < limit:
         package = SignedPackage.loads(row.payload)
         row.delete()

@@ -4,12 +4,12 @@ import pydoc
 
 import pytest
 from django.utils import timezone
-from django_q.models import Schedule
+from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler
+from django_q.signing import SignedPackage
 
 from review.actions import _enqueue
 from review.schedules import EVERY_MINUTE, ensure_schedules
-from tests.review.queueing import OrmQ, SignedPackage
 
 SWEEP = EVERY_MINUTE["sweep"]
 

@@ -327,7 +327,8 @@ def test_a_task_delivered_twice_does_nothing_the_second_time(cast: Cast, script:
     ]:
         for object_id in object_ids * 2:
             task(object_id)
-    for model, n in [(ExtractionRun, 1), (PageRead, 2), (Page, 2), (RoutingDecision, 1), (Record, 1)]:
+    counts: list[tuple[Any, int]] = [(ExtractionRun, 1), (PageRead, 2), (Page, 2), (RoutingDecision, 1), (Record, 1)]
+    for model, n in counts:
         assert model.objects.count() == n, model.__name__
     assert PageRead.objects.filter(n_attempts=1).count() == 2
     assert finished(document).status == "stored"

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from review.actions import _claims
 from review.actions._claims import is_of_dead_process, is_of_living_process, new_claim_token, process_mark
 
 
@@ -50,5 +49,5 @@ def test_a_process_of_another_user_is_alive(monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(pid: int, number: int) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(_claims.os, "kill", refuse)
+    monkeypatch.setattr(os, "kill", refuse)
     assert is_of_living_process(process_mark(os.getpid()))

@@ -17,6 +17,7 @@ from pytest_django import Settings
 from inference.errors import EngineUnavailableError, UnreadableFileError
 from inference.imaging.limits import Limits
 from review.actions import intake
+from review.actions._refusals import refusal
 from review.actions.intake import ReceivedDocument, file_limits, original_name, receive_document
 from review.exceptions import InvalidInputError, RefusedFileError
 from review.models import AuditEntry, Document, DocumentStatus, Event
@@ -28,7 +29,8 @@ from tests.review.queueing import queued, work_off
 
 
 def send(cast: Cast, data: bytes, filename: str = "scan.jpg", **values: Any) -> ReceivedDocument:
-    values = {"actor": Actor(cast.reviewer), "project": cast.project, "document_type": cast.document_type} | values
+    ours = {"actor": Actor(cast.reviewer), "project": cast.project, "document_type": cast.document_type}
+    values = {**ours, **values}
     return receive_document(file=ContentFile(data), filename=filename, **values)
 
 
@@ -203,7 +205,7 @@ def test_the_same_bytes_of_another_type_or_project_are_no_duplicate(cast: Cast, 
     send(cast, picture())
     other_type = factories.make_document_type(cast.project, "invoice")
     assert not send(cast, picture(), document_type=other_type).is_duplicate
-    elsewhere = {"project": cast.other_project, "document_type": cast.other_document_type}
+    elsewhere: dict[str, Any] = {"project": cast.other_project, "document_type": cast.other_document_type}
     assert not send(cast, picture(), **elsewhere).is_duplicate
 
 
@@ -308,7 +310,7 @@ def test_a_pdf_is_taken_when_it_cannot_be_looked_into_right_now(
 
 def test_every_reason_to_refuse_has_words() -> None:
     limits = file_limits()
-    messages = {code: intake.refusal(UnreadableFileError(code), limits).message for code in UnreadableFileError.REASONS}
+    messages = {code: refusal(UnreadableFileError(code), limits).message for code in UnreadableFileError.REASONS}
     assert len(set(messages.values())) == len(UnreadableFileError.REASONS)
     assert all(str(message).endswith(".") for message in messages.values())
 

@@ -54,7 +54,8 @@ ENGINE = EngineIdentity("scripted", "d" * 64)
 
 
 def page_reading(**values: Any) -> PageReading:
-    return PageReading(**({"width": 100, "height": 200, "words": WORDS, "cpu_seconds": 1.5} | values))
+    defaults: dict[str, Any] = {"width": 100, "height": 200, "words": WORDS, "cpu_seconds": 1.5}
+    return PageReading(**{**defaults, **values})
 
 
 def opened(document_type: DocumentType, n_pages: int = 1, **values: Any) -> tuple[Document, list[int]]:
@@ -366,7 +367,8 @@ def test_of_many_that_route_at_once_exactly_one_does() -> None:
     document_type = factories.make_document_type(factories.make_project())
     document, (page_read_id,) = opened(document_type)
     read(page_read_id)
-    gate, answers = threading.Barrier(6), []
+    gate = threading.Barrier(6)
+    answers: list[bool] = []
 
     def route() -> None:
         try:

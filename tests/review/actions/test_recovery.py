@@ -64,6 +64,7 @@ def received(cast: Cast, touched_at: datetime, n_attempts: int = 0) -> Document:
 
 def processing(cast: Cast, touched_at: datetime, *states: str) -> tuple[Document, list[PageRead]]:
     document = factories.make_document(cast.document_type, status="processing", n_pages=len(states))
+    assert cast.document_type.active_version is not None
     Document.objects.filter(pk=document.pk).update(touched_at=touched_at)
     run = ExtractionRun.objects.create(
         document=document,

@@ -133,7 +133,7 @@ def test_one_byte_too_many_is_refused(incoming: Path) -> None:
 
 def test_writes_that_the_kernel_cuts_short_are_completed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real_write = os.write
-    monkeypatch.setattr(_storing.os, "write", lambda descriptor, data: real_write(descriptor, bytes(data[:3])))
+    monkeypatch.setattr(os, "write", lambda descriptor, data: real_write(descriptor, bytes(data[:3])))
     with (tmp_path / "out").open("wb") as target:
         _storing._write_all(target.fileno(), b"0123456789")
     assert (tmp_path / "out").read_bytes() == b"0123456789"
