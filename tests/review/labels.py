@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from review.models import (
@@ -38,10 +39,11 @@ class Label:
 def add_labels(document_type: DocumentType, labels: Iterable[Label]) -> list[FieldReview]:
     """Write the labels, each from a finished task of its own, all on one document."""
     labels = list(labels)
-    document = factories.make_routed(document_type, is_selected=False)
+    with transaction.atomic():
+        document = factories.make_routed(document_type, is_selected=False)
+        # The document itself is no part of what these tests count.
+        RoutingDecision.objects.filter(document=document).delete()
     run = ExtractionRun.objects.get(document=document)
-    # The document itself is no part of what these tests count.
-    RoutingDecision.objects.filter(document=document).delete()
     tasks = ReviewTask.objects.bulk_create(
         ReviewTask(
             project_id=document.project_id,

@@ -36,7 +36,8 @@ def make_set(cast: Cast, files: list[LabelledFile], name: str = "test") -> Regre
 
 def evaluate(regression_set: RegressionSet, **options: Any) -> dict[str, Any]:
     run = evaluate_set(actor=SYSTEM, regression_set=regression_set, engine_name="scripted", **options)
-    results: dict[str, Any] = EvaluationRun.objects.get(pk=run.pk).results
+    results: dict[str, Any] = run.results
+    assert EvaluationRun.objects.get(pk=run.pk).results == results
     return results
 
 
