@@ -76,7 +76,7 @@ class ThroughputRollup(models.Model):
         verbose_name = _("throughput roll-up")
         verbose_name_plural = _("throughput roll-ups")
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["project", "document_type", "day"], name="one_throughput_rollup_per_day"),
+            models.UniqueConstraint(fields=["project", "day", "document_type"], name="one_throughput_rollup_per_day"),
         ]
 
     def __str__(self) -> str:

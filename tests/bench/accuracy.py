@@ -3,14 +3,17 @@
 import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
 
 from django.db import connection
+from django.test import Client
+from django.urls import reverse
 
 from review.accuracy.metrics import BUCKETS
 from review.actions.accuracy import roll_up_reviews
 from review.actions.leasing import lease_next_task
 from review.actions.submitting import FieldVerdict, submit_task
-from review.actions.tenancy import add_member, create_user
+from review.actions.tenancy import create_token
 from review.models import (
     Document,
     ExtractionRun,
@@ -20,9 +23,10 @@ from review.models import (
     ReviewTask,
     Role,
     RoutingDecision,
+    User,
 )
 from review.routing.policy import PolicyRules, Thresholds
-from review.selectors.access import SYSTEM, Actor
+from review.selectors.access import Actor
 from review.selectors.accuracy import accuracy_table, accuracy_trend, rates
 from tests.bench import worlds
 from tests.bench.databases import databases
@@ -35,11 +39,22 @@ N_FIELDS = 4
 FULL_LOOK = PolicyRules(default=Thresholds(auto=None, review=1.0), full_examination_share=1.0)
 # What the roll-ups are made from; the other rows of a document are not read for them.
 ROWS = (Document, ExtractionRun, RoutingDecision, ReviewTask, FieldReview)
+
+
+def _ask_api(project: Project) -> None:
+    manager = User.objects.get(username="manager")
+    secret = create_token(actor=Actor(manager), project=project, user=manager, role=Role.MANAGER).secret
+    headers = {"Authorization": f"Bearer {secret}", "Host": "localhost"}
+    answer = Client().get(reverse("api:accuracy", kwargs={"project": project.slug}), headers=headers)
+    assert answer.status_code == HTTPStatus.OK, answer.status_code
+
+
 PAGE: Mapping[str, Callable[[Project], object]] = {
     "table, reader": lambda project: accuracy_table(project, population=Population.READER),
     "table, unseen": lambda project: accuracy_table(project, population=Population.UNSEEN),
     "trend": accuracy_trend,
     "rates": rates,
+    "the API's answer": _ask_api,
 }
 
 
@@ -120,9 +135,7 @@ def _review_originals(project: Project) -> int:
     document_type = worlds.make_type(project, "receipt", FULL_LOOK)
     worlds.receive(document_type, map(worlds.receipt_image, range(N_ORIGINALS)))
     worlds.work_off_queue()
-    reviewer = create_user(actor=SYSTEM, username="reviewer", password="a long pass phrase 17")
-    add_member(actor=SYSTEM, project=project, user=reviewer, role=Role.REVIEWER)
-    actor = Actor(reviewer)
+    actor = Actor(worlds.make_member(project, "manager", Role.MANAGER))
     while lease := lease_next_task(actor=actor, project=project):
         verdicts = [
             FieldVerdict(path, "corrected", value)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -26,7 +27,7 @@ HELD_BACK = "held back by the benchmark"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read the files; print one JSON object, `{"seconds", "n_pages"}`, or the end of the worker's log."""
+    """Read the files; print one JSON object, `{"seconds", "n_pages"}`, or the end of the log."""
     parser = argparse.ArgumentParser(prog="product_run", description=__doc__)
     parser.add_argument("--warm-up", type=Path, nargs="+", required=True)
     parser.add_argument("--files", type=Path, nargs="+", required=True)
@@ -41,36 +42,43 @@ def main(arguments: Sequence[str]) -> int:
     # Files come first, the clock later: the worker sees the queue's other name only when its engines are warm.
     measured = [message.pk for message in OrmQ.objects.order_by("pk")[n_warm_up:]]
     OrmQ.objects.filter(pk__in=measured).update(key=HELD_BACK)
-    log = Path(settings.DATA_DIR) / "worker.log"
+    log = Path(settings.DATA_DIR) / "serve.log"
     deadline = time.monotonic() + options.patience
     with log.open("wb") as file:
-        environment = os.environ | {"STET_WORKERS": str(options.workers), "STET_LOG_LEVEL": "INFO"}
-        command = [sys.executable, str(ROOT / "manage.py"), "work"]
-        worker = subprocess.Popen(command, env=environment, stdout=file, stderr=subprocess.STDOUT)
+        environment = os.environ | {"STET_LOG_LEVEL": "INFO"}
+        command = [sys.executable, str(ROOT / "manage.py"), "serve"]
+        command += ["--port", str(_free_port()), "--workers", str(options.workers)]
+        served = subprocess.Popen(command, env=environment, stdout=file, stderr=subprocess.STDOUT)
         try:
-            _wait_for(warm_up, worker, deadline)
+            _wait_for(warm_up, served, deadline)
             _require_warm(options.workers)
             started = timezone.now()
             OrmQ.objects.filter(pk__in=measured).update(key=Conf.CLUSTER_NAME)
-            _wait_for(documents, worker, deadline)
+            _wait_for(documents, served, deadline)
         except RuntimeError as failure:
             write(f"{failure}\n{log.read_text(errors='replace')[-2000:]}")
             return 1
         finally:
-            worker.terminate()
-            worker.wait()
+            served.terminate()
+            served.wait()
     routed = RoutingDecision.objects.filter(document__in=documents).aggregate(last=Max("created_at"))["last"]
     write(json.dumps({"seconds": (routed - started).total_seconds(), "n_pages": _n_read(documents)}))
     return 0
 
 
-def _wait_for(documents: Sequence[Document], worker: "subprocess.Popen[bytes]", deadline: float) -> None:
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(documents: Sequence[Document], served: "subprocess.Popen[bytes]", deadline: float) -> None:
     unfinished = Document.objects.filter(pk__in=[document.pk for document in documents], status__in=UNFINISHED_STATUSES)
     while unfinished.exists():
-        if worker.poll() is not None:
-            raise RuntimeError(f"the worker ended with {worker.returncode}")
+        if served.poll() is not None:
+            raise RuntimeError(f"the product ended with {served.returncode}")
         if time.monotonic() > deadline:
-            raise RuntimeError("the worker is not done in time")
+            raise RuntimeError("the product is not done in time")
         time.sleep(POLL_SECONDS)
 
 

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from review.actions.leasing import lease_next_task, lease_task
 from review.actions.saving import save_field
-from review.actions.tenancy import add_member, create_token, create_user
+from review.actions.tenancy import create_token
 from review.models import DocumentType, FieldEdit, Project, ReviewTask, Role, User
 from review.routing.policy import PolicyRules, Thresholds
-from review.selectors.access import SYSTEM, Actor
+from review.selectors.access import Actor
 from review.selectors.review_tasks import tasks_for
 from tests.bench import worlds
 from tests.bench.databases import Database, databases, postgres_url
@@ -269,7 +269,7 @@ def _fill(standing: list[Database], sizes: Sequence[int]) -> tuple[Desk, dict[in
         kind = rare if number % 20 == 19 else plain
         worlds.receive(kind, [worlds.receipt_image(number)], priority=10 if number % 10 == 5 else 0)
     worlds.work_off_queue()
-    reviewer, colleague = (_reviewer(project, name) for name in ("reviewer", "colleague"))
+    reviewer, colleague = (worlds.make_member(project, name, Role.REVIEWER) for name in ("reviewer", "colleague"))
     secret = create_token(actor=Actor(reviewer), project=project, user=reviewer, role=Role.REVIEWER).secret
     originals = worlds.Originals.of()
     by_size: dict[int, Database] = {}
@@ -282,12 +282,6 @@ def _fill(standing: list[Database], sizes: Sequence[int]) -> tuple[Desk, dict[in
         standing.append(by_size[size])
         by_size[size].settle()
     return Desk(project, rare, Actor(reviewer), colleague, secret), by_size
-
-
-def _reviewer(project: Project, name: str) -> User:
-    user = create_user(actor=SYSTEM, username=name, password="a long pass phrase 17")
-    add_member(actor=SYSTEM, project=project, user=user, role=Role.REVIEWER)
-    return user
 
 
 def _hold(desk: Desk, n_held: int) -> None:

@@ -23,7 +23,7 @@ from inference.engines.scripted import ANSWERS_VARIABLE
 from review.actions.intake import receive_document
 from review.actions.policies import activate_policy, draft_policy
 from review.actions.schemas import create_document_type
-from review.actions.tenancy import create_project, create_tenant
+from review.actions.tenancy import add_member, create_project, create_tenant, create_user
 from review.models import (
     AuditEntry,
     CandidateSet,
@@ -41,7 +41,9 @@ from review.models import (
     Reading,
     Record,
     ReviewTask,
+    Role,
     RoutingDecision,
+    User,
 )
 from review.routing.policy import PolicyRules
 from review.selectors.access import SYSTEM
@@ -111,6 +113,13 @@ def make_project(slug: str = "bench") -> Project:
     """Return a new project in a new tenant."""
     tenant = create_tenant(actor=SYSTEM, slug=slug, name="Bench")
     return create_project(actor=SYSTEM, tenant=tenant, slug=slug, name="Bench")
+
+
+def make_member(project: Project, name: str, role: Role) -> User:
+    """Return a new person of that role in the project."""
+    user = create_user(actor=SYSTEM, username=name, password="a long pass phrase 17")
+    add_member(actor=SYSTEM, project=project, user=user, role=role)
+    return user
 
 
 def receipt_image(number: int) -> bytes:
