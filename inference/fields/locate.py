@@ -116,7 +116,7 @@ def _answer(field: _Scored, choice: Choice | None) -> FieldReading:
         return FieldReading(spec.path, None, None, None, {}, ("not_found",), candidates=candidates)
     span, features = field.spans[choice.position], field.features[choice.position]
     findings = findings_of(spec, span.text, span.normalised)
-    evidence = evidence_for(features, choice, span.page.reading.quality)
+    evidence = evidence_for(features, choice, span.page.reading.quality, is_typed=spec.value_type in TYPED)
     return FieldReading(
         field_path=spec.path,
         raw_text=span.text,

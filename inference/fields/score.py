@@ -15,6 +15,7 @@ WEIGHTS: Mapping[str, float] = {
     "share": 2.0,
     "keyword": 1.0,
     "agreement": 0.5,
+    "only": 2.4,
     "pattern": 0.5,
     "region": 1.0,
     "boundary": 1.5,
@@ -26,12 +27,16 @@ GOOD_CONTRAST, GOOD_SHARPNESS, GOOD_SKEW_DEGREES = 0.3, 800.0, 2.0
 
 
 class Choice(NamedTuple):
-    """The value that won: the candidate that stands for it, its share of belief, its lead over the next value."""
+    """The value that won: the candidate that stands for it, its share of belief, its lead over the next value.
+
+    `n_values` is how many different values there were to choose from.
+    """
 
     position: int
     share: float
     margin: float
     supporters: int
+    n_values: int = 2
 
 
 def choose(scores: Sequence[float], keys: Sequence[str]) -> Choice | None:
@@ -53,6 +58,7 @@ def choose(scores: Sequence[float], keys: Sequence[str]) -> Choice | None:
         share=math.exp(weights[best] - _log_sum([weights[best], *others])),
         margin=weights[best] - max(others),
         supporters=len(members) - 1,
+        n_values=len(weights),
     )
 
 
@@ -62,13 +68,20 @@ def _log_sum(logs: Sequence[float]) -> float:
     return highest + math.log(sum(math.exp(log - highest) for log in logs))
 
 
-def evidence_for(features: Mapping[str, float], choice: Choice, quality: Mapping[str, float]) -> dict[str, float]:
-    """Name the evidence for a chosen candidate, each piece a number in 0-1 (margin: 0-6)."""
+def evidence_for(
+    features: Mapping[str, float], choice: Choice, quality: Mapping[str, float], *, is_typed: bool = False
+) -> dict[str, float]:
+    """Name the evidence for a chosen candidate, each piece a number in 0-1 (margin: 0-6).
+
+    "only": the document shows one value of this type and no other, such as a single date, and it was believed before
+    that (then its share, else 0). It says nothing of free text (`is_typed` false), where every line is a value.
+    """
     evidence = {
         "share": choice.share,
         "margin": min(max(choice.margin, 0.0), MAX_MARGIN),
         "keyword": max((features.get(name, 0.0) for name in KEYWORD_FEATURES), default=0.0),
         "agreement": min(choice.supporters, 2) / 2.0,
+        "only": choice.share if is_typed and choice.n_values == 1 and choice.margin > 0 else 0.0,
         "pattern": features.get("pattern", 0.5),
         "ocr_score": features.get("ocr_score", 0.0),
         "region": features.get("region", 0.5),

@@ -92,11 +92,34 @@ def test_evidence_is_named_and_bounded() -> None:
         "margin": MAX_MARGIN,
         "keyword": 0.9,
         "agreement": 1.0,
+        "only": 0.0,
         "pattern": 1.0,
         "ocr_score": 0.8,
         "region": 0.7,
         "boundary": 0.0,
     }
+
+
+@pytest.mark.parametrize(
+    ("choice", "is_typed", "only"),
+    [
+        (Choice(0, 0.8, 1.4, 0, n_values=1), True, 0.8),
+        (Choice(0, 0.8, 1.4, 0, n_values=1), False, 0.0),
+        (Choice(0, 0.8, 1.4, 0, n_values=2), True, 0.0),
+        (Choice(0, 0.4, -0.4, 0, n_values=1), True, 0.0),
+    ],
+)
+def test_the_only_value_of_its_type_is_evidence_once_it_is_believed(
+    choice: Choice, is_typed: bool, only: float
+) -> None:
+    assert evidence_for({}, choice, {}, is_typed=is_typed)["only"] == only
+
+
+def test_a_choice_counts_the_values_it_was_made_from() -> None:
+    alone, rival = choose([2.0, 2.0], ["a", "a"]), choose([2.0, 2.0], ["a", "b"])
+    assert alone is not None
+    assert rival is not None
+    assert (alone.n_values, rival.n_values) == (1, 2)
 
 
 def test_a_negative_margin_counts_as_none() -> None:
