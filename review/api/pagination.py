@@ -41,6 +41,19 @@ class NewestFirstPagination(CursorPagination):
             raise InvalidInputError.at("/page_size", message)
         return int(text)
 
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the OpenAPI schema of a page."""
+        link = {"type": "string", "format": "uri", "nullable": True}
+        return {
+            "type": "object",
+            "required": ["next", "previous", "results"],
+            "properties": {
+                "next": {**link, "description": "Where the list goes on; null at its end."},
+                "previous": {**link, "description": "Where it came from; null at its start."},
+                "results": schema,
+            },
+        }
+
     def decode_cursor(self, request: Request) -> Cursor | None:
         """Return the cursor of the request or None; raise InvalidInputError for one that cannot be ours."""
         token = request.query_params.get(self.cursor_query_param)

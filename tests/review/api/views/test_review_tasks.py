@@ -1,5 +1,9 @@
 """Taking work from the queue through the API."""
 
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from review.actions.leasing import lease_next_task
@@ -48,3 +52,93 @@ def test_a_queue_of_tasks_held_by_others_says_so(cast: Cast, as_reviewer: APICli
     assert (given["task"], given["reason"]) == (None, "held_by_others")
     assert given["queue"]["n_leased"] == 1
     assert 0 < given["queue"]["next_free_in_seconds"] <= 600
+
+
+def test_a_task_one_skipped_is_not_offered_again(cast: Cast, as_reviewer: APIClient) -> None:
+    factories.make_routed(cast.document_type)
+    given = as_reviewer.post(f"{TASKS}lease/", {}, format="json").json()
+    skip = {"lease_token": given["lease_token"], "reason": "I cannot read it."}
+    assert as_reviewer.post(f"{TASKS}{given['task']['id']}/skip/", skip, format="json").status_code == 204
+    again = as_reviewer.post(f"{TASKS}lease/", {}, format="json").json()
+    assert (again["task"], again["reason"], again["queue"]["n_skipped"]) == (None, "skipped_by_you", 1)
+
+
+def test_an_unfinished_task_comes_first_again_under_the_same_lease(cast: Cast, as_reviewer: APIClient) -> None:
+    for _ in range(2):
+        factories.make_routed(cast.document_type)
+    first, second = (as_reviewer.post(f"{TASKS}lease/", {}, format="json").json() for _ in range(2))
+    assert (first["task"]["id"], first["lease_token"]) == (second["task"]["id"], second["lease_token"])
+
+
+def test_one_kind_of_task_can_be_asked_for(cast: Cast, as_reviewer: APIClient) -> None:
+    factories.make_routed(cast.document_type)
+    invoice = factories.make_routed(factories.make_document_type(cast.project, "invoice"))
+    given = as_reviewer.post(f"{TASKS}lease/", {"document_type": "invoice"}, format="json").json()
+    assert given["task"]["document"] == invoice.pk
+    assert given["task"]["document_type"] == "invoice"
+
+
+@pytest.mark.parametrize("slug", ["nothing", "a b", "", 7])
+def test_a_kind_that_is_none_is_refused(cast: Cast, as_reviewer: APIClient, slug: object) -> None:
+    answer = as_reviewer.post(f"{TASKS}lease/", {"document_type": slug}, format="json")
+    assert answer.status_code == 400
+    assert answer.json()["problems"][0]["pointer"] == "/document_type"
+
+
+def test_a_body_is_not_needed_to_take_the_next_task(cast: Cast, as_reviewer: APIClient) -> None:
+    factories.make_routed(cast.document_type)
+    assert as_reviewer.post(f"{TASKS}lease/").json()["lease_token"]
+
+
+def test_the_queue_shows_who_holds_what(cast: Cast, as_reviewer: APIClient) -> None:
+    document = factories.make_routed(cast.document_type, filename="a.jpg", priority=3)
+    lease_next_task(actor=Actor(cast.manager), project=cast.project)
+    (row,) = as_reviewer.get(TASKS).json()["results"]
+    assert (row["document"], row["filename"], row["priority"]) == (document.pk, "a.jpg", 3)
+    assert (row["state"], row["lease_holder"]) == ("open", "mia")
+    assert row["lease_expires_at"] is not None
+
+
+def test_one_particular_task_can_be_taken_but_not_from_somebody(cast: Cast, as_reviewer: APIClient) -> None:
+    factories.make_routed(cast.document_type)
+    wanted = factories.make_routed(cast.document_type).review_tasks.get()
+    given = as_reviewer.post(f"{TASKS}{wanted.pk}/lease/").json()
+    assert (given["task"]["id"], given["reason"]) == (wanted.pk, None)
+    held = lease_next_task(actor=Actor(cast.manager), project=cast.project)
+    assert held is not None
+    answer = as_reviewer.post(f"{TASKS}{held.task.pk}/lease/")
+    assert (answer.status_code, answer.json()["code"], answer.json()["holder"]) == (409, "task_held", "mia")
+
+
+def test_a_task_of_another_project_is_not_found(cast: Cast, as_reviewer: APIClient) -> None:
+    foreign = factories.make_routed(cast.other_document_type).review_tasks.get()
+    for verb in ("", "lease/", "heartbeat/", "release/", "skip/", "submit/", "unusable/"):
+        send = as_reviewer.get if verb == "" else as_reviewer.post
+        assert send(f"{TASKS}{foreign.pk}/{verb}").status_code == 404
+
+
+def test_taking_a_task_costs_as_many_queries_however_many_wait(cast: Cast, as_reviewer: APIClient) -> None:
+    def n_queries() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            given = as_reviewer.post(f"{TASKS}lease/", {}, format="json").json()
+        release = {"lease_token": given["lease_token"]}
+        assert as_reviewer.post(f"{TASKS}{given['task']['id']}/release/", release, format="json").status_code == 204
+        return len(queries)
+
+    factories.make_routed(cast.document_type)
+    as_reviewer.get(TASKS)
+    with_one = n_queries()
+    for _ in range(40):
+        factories.make_routed(cast.document_type)
+    assert n_queries() == with_one <= 20
+
+
+@pytest.mark.parametrize("n_fields", [1, 40])
+def test_a_task_costs_as_many_queries_however_many_fields_it_has(
+    cast: Cast, as_reviewer: APIClient, n_fields: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    plans = {f"/extra{number}": factories.FieldPlan() for number in range(n_fields)}
+    task = factories.make_routed(cast.document_type, plans).review_tasks.get()
+    as_reviewer.get(TASKS)
+    with django_assert_num_queries(10):
+        assert as_reviewer.get(f"{TASKS}{task.pk}/").status_code == 200
