@@ -13,12 +13,12 @@ from inference.types.document_types import parse_document_type, validate_documen
 from review.actions._audit import record_audit
 from review.exceptions import ConflictError, InvalidInputError
 from review.models import DocumentType, PolicyState, Project, RoutingPolicy, SchemaVersion
-from review.routing.policy import PolicyRules
+from review.routing.policy import rules_for_costs
 from review.selectors.access import Actor
 
 
 def create_document_type(*, actor: Actor, project: Project, slug: str, schema: dict[str, Any]) -> DocumentType:
-    """Create a document type with version 1 of its schema and an active policy with the default rules.
+    """Create a document type with version 1 of its schema and an active policy that follows its fields' error costs.
 
     Raise InvalidInputError with every problem of the schema, ConflictError when the slug is taken.
     """
@@ -34,7 +34,7 @@ def create_document_type(*, actor: Actor, project: Project, slug: str, schema: d
             document_type=document_type,
             number=1,
             state=PolicyState.ACTIVE,
-            rules=PolicyRules().as_json(),
+            rules=rules_for_costs(_error_costs(schema)).as_json(),
             created_by=actor.user,
             activated_at=timezone.now(),
         )
@@ -77,6 +77,12 @@ def _add_version(actor: Actor, document_type: DocumentType, schema: dict[str, An
     document_type.labels = dict(parse_document_type(schema).labels)
     document_type.save(update_fields=["active_version", "labels"])
     return version
+
+
+def _error_costs(schema: dict[str, Any]) -> dict[str, float]:
+    spec = parse_document_type(schema)
+    columns = {f"{group.path}/*{column.path}": column.error_cost for group in spec.groups for column in group.columns}
+    return {field.path: field.error_cost for field in spec.fields} | columns
 
 
 def _digest(schema: object) -> str:

@@ -88,6 +88,34 @@ class PolicyRules:
         return cls(**values)
 
 
+# A look is the unit of cost; an audit of a stored value is worth while at a quarter of the risk that demands a look.
+_AUDIT_LEVERAGE = 4.0
+_REVIEW_BOUNDS = (0.5, 0.99)
+
+
+def thresholds_for_cost(error_cost: float) -> Thresholds:
+    """Return thresholds for a field of which one wrong value costs as much as `error_cost` looks.
+
+    Storing a value unseen at confidence p risks (1 - p) * cost, looking at it costs 1: below 1 - 1/cost a look is the
+    cheaper. From there up to a quarter of that risk the value is sampled. This takes the confidence at its word; a
+    policy made from examined values replaces it as soon as there are enough of them.
+    """
+    lowest, highest = _REVIEW_BOUNDS
+    review = min(max(1.0 - 1.0 / max(error_cost, 1.0), lowest), highest)
+    return Thresholds(auto=round(1.0 - (1.0 - review) / _AUDIT_LEVERAGE, 4), review=round(review, 4))
+
+
+def rules_for_costs(error_costs: Mapping[str, float]) -> PolicyRules:
+    """Return the rules that a document type starts with: thresholds by what an error in each field costs.
+
+    `error_costs` maps field paths (rows as `*`) to costs; any other field is taken to cost one look.
+    """
+    return PolicyRules(
+        default=thresholds_for_cost(1.0),
+        fields={path: thresholds_for_cost(cost) for path, cost in error_costs.items()},
+    )
+
+
 _SHARES = ("audit_auto_share", "audit_sampled_share", "full_examination_share")
 _KEYS = ("default", "fields", *_SHARES, "salt")
 

@@ -25,6 +25,33 @@ def test_a_new_type_has_version_1_and_an_active_policy(cast: Cast) -> None:
     assert [document_type.slug for document_type in document_types_for(cast.project)] == ["bill", "receipt"]
 
 
+def test_the_first_policy_follows_what_errors_cost(cast: Cast) -> None:
+    schema = copy.deepcopy(SCHEMA)
+    schema["properties"]["total"]["x-error-cost"] = 20
+    schema["properties"]["items"] = {
+        "type": "array",
+        "x-label": {"en": "Items", "zh": "明细"},
+        "items": {
+            "type": "object",
+            "properties": {
+                "amount": {
+                    "type": "string",
+                    "x-label": {"en": "Amount", "zh": "金额"},
+                    "x-value-type": "amount",
+                    "x-error-cost": 4,
+                }
+            },
+        },
+    }
+    made = create_document_type(actor=SYSTEM, project=cast.project, slug="bill", schema=schema)
+    found = active_policy(made)
+    assert found is not None
+    rules = found[1]
+    assert rules.thresholds_for("/total").review == 0.95
+    assert rules.thresholds_for("/items/3/amount").review == 0.75
+    assert rules.thresholds_for("/company") == rules.default
+
+
 def test_a_type_of_the_same_name_is_a_conflict(cast: Cast) -> None:
     with pytest.raises(ConflictError):
         create_document_type(actor=SYSTEM, project=cast.project, slug="receipt", schema=SCHEMA)

@@ -3,10 +3,10 @@ from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from review.routing.policy import PolicyError, PolicyRules, Thresholds
+from review.routing.policy import PolicyError, PolicyRules, Thresholds, rules_for_costs, thresholds_for_cost
 
 SHARES = ["audit_auto_share", "audit_sampled_share", "full_examination_share"]
 
@@ -159,3 +159,33 @@ def test_thresholds_are_found_by_path_then_by_column_then_default() -> None:
     assert built.thresholds_for("/line_items/17/name") is default
     assert built.thresholds_for("/2024") is exact
     assert built.thresholds_for("/amount") is default
+
+
+@pytest.mark.parametrize(
+    ("cost", "review", "auto"),
+    [
+        (0.0, 0.5, 0.875),
+        (1.0, 0.5, 0.875),
+        (2.0, 0.5, 0.875),
+        (5.0, 0.8, 0.95),
+        (20.0, 0.95, 0.9875),
+        (1e9, 0.99, 0.9975),
+    ],
+)
+def test_the_dearer_an_error_the_surer_a_value_must_be(cost: float, review: float, auto: float) -> None:
+    assert thresholds_for_cost(cost) == Thresholds(auto=auto, review=review)
+
+
+@given(cost=st.floats(min_value=2.5, max_value=90), confidence=st.floats(min_value=0, max_value=1))
+def test_a_value_is_looked_at_where_a_look_is_cheaper_than_the_risk(cost: float, confidence: float) -> None:
+    review = thresholds_for_cost(cost).review
+    assume(abs(confidence - review) > 1e-3)
+    assert (confidence < review) is ((1 - confidence) * cost > 1)
+
+
+def test_rules_for_costs_cover_every_field_named_and_the_rest_by_default() -> None:
+    rules = rules_for_costs({"/total": 20.0, "/line_items/*/amount": 5.0})
+    assert rules.thresholds_for("/total").review == 0.95
+    assert rules.thresholds_for("/line_items/7/amount").review == 0.8
+    assert rules.thresholds_for("/anything") == rules.default
+    assert PolicyRules.from_json(rules.as_json()) == rules
