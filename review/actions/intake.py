@@ -18,8 +18,9 @@ from review.actions._enqueue import enqueue_opening
 from review.actions._refusals import refusal
 from review.actions._storing import StagedFile, keep_file, minding_space, staged
 from review.exceptions import InvalidInputError
-from review.models import Document, DocumentStatus, DocumentType, Project
+from review.models import Document, DocumentType, Project
 from review.selectors.access import Actor
+from review.selectors.documents import copies_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +122,14 @@ def _first_copy(
     project: Project, document_type: DocumentType, sha256: str, *, is_locked: bool = False
 ) -> Document | None:
     """Return the document that these bytes would repeat. One that could not be read is not repeated but read anew."""
-    copies = Document.objects.filter(project=project, sha256=sha256, document_type=document_type, duplicate_of=None)
+    # The type is compared here and the first is chosen here: with either in the query, SQLite may walk through all
+    # documents of the type instead of looking the hash up.
+    copies = copies_of(project, sha256)
     if is_locked:
         # Whoever settles the original waits for us, and then finds its new duplicate.
         copies = copies.select_for_update(no_key=True)
-    return copies.exclude(status=DocumentStatus.UNREADABLE).order_by("pk").first()
+    same_type = [copy for copy in copies if copy.document_type_id == document_type.pk]
+    return min(same_type, key=lambda copy: copy.pk, default=None)
 
 
 def _clean(filename: str) -> str:

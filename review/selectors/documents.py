@@ -145,6 +145,12 @@ def tally(document_ids: Sequence[int]) -> Tally:
     )
 
 
+def copies_of(project: Project, sha256: str) -> QuerySet[Document]:
+    """Return the documents of these bytes that were, or are to be, read: no duplicates, none that was unreadable."""
+    originals = Document.objects.filter(project=project, sha256=sha256, duplicate_of=None)
+    return originals.exclude(status=DocumentStatus.UNREADABLE)
+
+
 def has_content(project: Project, sha256: str) -> bool:
     """Whether the project has a document with these bytes."""
     return Document.objects.filter(project=project, sha256=sha256).exists()

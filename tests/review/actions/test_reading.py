@@ -234,7 +234,8 @@ def test_of_last_pages_that_finish_at_once_exactly_one_is_the_last() -> None:
     for _ in range(3):
         _, ids = opened(document_type, 4)
         claims = [claim(page_read_id) for page_read_id in ids]
-        gate, answers = threading.Barrier(4), []
+        gate = threading.Barrier(4)
+        answers: list[bool] = []
 
         def finish(one: ClaimedPage, gate: threading.Barrier = gate, answers: list[bool] = answers) -> None:
             try:
@@ -264,8 +265,8 @@ def test_a_sure_document_is_stored_with_its_provenance(cast: Cast) -> None:
     assert record.values == {"/company": "BOOK TA K", "/date": "2018-12-25", "/total": "9.00"}
     assert record.provenance["/total"] == {
         "source": "model",
-        "engine_version": ExtractionRun.objects.get().engine_version_id,
-        "policy": policy.pk,
+        "engine_version": ExtractionRun.objects.get().engine_version.digest,
+        "policy": policy.number,
         "confidence": 0.99,
         "band": "auto",
     }
@@ -429,7 +430,7 @@ def confirm(document: Document, person: Any, **values: str) -> Record:
     provenance = {
         path: {"source": "person", "reviewer": person.pk, "verdict": "corrected", "task": 1}
         if path[1:] in values
-        else {"source": "model", "engine_version": run.engine_version_id, "policy": 1, "confidence": 0.9}
+        else {"source": "model", "engine_version": run.engine_version.digest, "policy": 1, "confidence": 0.9}
         for path in accepted
     }
     Record.objects.filter(document=document).update(is_current=False)
