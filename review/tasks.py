@@ -27,6 +27,7 @@ from inference.imaging.pages import OpenedPage, decode_page, encode_page, open_p
 from inference.registry import engine_for
 from inference.types import DocumentTypeSpec, PageImage, parse_document_type
 from review.actions.accuracy import roll_up_reviews
+from review.actions.idempotency import forget_old_keys
 from review.actions.intake import file_limits
 from review.actions.opening import (
     EngineIdentity,
@@ -291,6 +292,7 @@ def sweep(*, is_engine_checked: bool = True) -> None:
         log.warning("set going again", pages=n_freed, documents=n_stalled, exports=n_exports)
     prune()
     prune_incoming()
+    forget_old_keys()
 
 
 @task

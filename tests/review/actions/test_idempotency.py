@@ -17,6 +17,7 @@ from review.actions.idempotency import (
 from review.exceptions import ConflictError, InvalidInputError
 from review.models import IdempotencyKey, User
 from review.selectors.access import Actor
+from review.tasks import sweep
 from tests.conftest import Cast
 
 
@@ -99,3 +100,10 @@ def test_an_answer_is_kept_however_old_it_is_until_it_is_forgotten(cast: Cast) -
 
 def test_a_path_of_any_length_fits(cast: Cast) -> None:
     assert isinstance(claim(cast.viewer, path="/" + "x" * 1000), KeyClaim)
+
+
+def test_the_sweep_forgets_old_keys(cast: Cast) -> None:
+    claimed(cast.viewer)
+    age(timedelta(hours=25))
+    sweep(is_engine_checked=False)
+    assert not IdempotencyKey.objects.exists()

@@ -5,14 +5,17 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.core.files.base import ContentFile
 from django.core.handlers.asgi import ASGIRequest
-from django.test import AsyncRequestFactory
+from django.test import AsyncClient, AsyncRequestFactory
 from rest_framework.request import Request
 from rest_framework.test import APIClient
 
+from review.actions.tenancy import create_token
 from review.api.files import CHUNK_BYTES, file_response, media_type_of, safe_filename
-from review.models import Document, Page
+from review.models import Document, Page, Role
+from review.selectors.access import SYSTEM
 from tests import factories
 from tests.conftest import Cast
 
@@ -170,3 +173,20 @@ async def test_under_asgi_a_file_is_read_piece_by_piece_and_closed(tmp_path: Any
     assert opened.sizes == [CHUNK_BYTES] * 4
     assert opened.is_closed
     assert response["Content-Length"] == "3"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_whole_way_under_asgi_streams_without_a_warning(cast: Cast) -> None:
+    content = b"page" * CHUNK_BYTES
+
+    def prepare() -> tuple[str, str]:
+        document = factories.make_document(cast.document_type, original=ContentFile(content, name="a.jpg"))
+        token = create_token(actor=SYSTEM, project=cast.project, user=cast.viewer, role=Role.VIEWER)
+        return original(document), token.secret
+
+    path, secret = await sync_to_async(prepare)()
+    answer: Any = await AsyncClient().get(path, headers={"Authorization": f"Bearer {secret}"})
+    assert (answer.status_code, answer["Content-Length"]) == (200, str(len(content)))
+    parts = [part async for part in answer.streaming_content]
+    assert b"".join(parts) == content
+    assert len(parts) == 4
