@@ -1,0 +1,44 @@
+"""Commands name what exists when they are given what does not."""
+
+from collections.abc import Callable
+
+import pytest
+from django.core.management.base import CommandError
+
+from review.exceptions import InvalidInputError
+from review.management.lookup import find_document_type, find_project, find_user, problems_of
+from tests.conftest import Cast
+
+
+def test_what_exists_is_found(cast: Cast) -> None:
+    assert find_project("receipts") == cast.project
+    assert find_document_type(cast.project, "receipt") == cast.document_type
+    assert find_user("ada") == cast.admin
+
+
+@pytest.mark.parametrize(
+    ("find", "names"),
+    [
+        (lambda cast: find_project("reciepts"), ["reciepts", "receipts"]),
+        (lambda cast: find_document_type(cast.project, "invoice"), ["invoice", "receipt"]),
+        (lambda cast: find_user("nobody"), ["nobody", "createsuperuser"]),
+    ],
+)
+def test_what_does_not_exist_is_named_beside_what_does(
+    cast: Cast, find: Callable[[Cast], object], names: list[str]
+) -> None:
+    with pytest.raises(CommandError) as refused:
+        find(cast)
+    assert all(name in str(refused.value) for name in names)
+
+
+def test_before_anything_exists_the_way_to_begin_is_named(db: None) -> None:
+    with pytest.raises(CommandError, match="seed_demo"):
+        find_project("demo")
+
+
+def test_each_problem_is_told_with_its_place() -> None:
+    error = InvalidInputError(
+        details={"problems": [{"pointer": "/a", "message": "one"}, {"pointer": "/b", "message": "two"}]}
+    )
+    assert problems_of(error).splitlines()[1:] == ["  /a: one", "  /b: two"]
