@@ -98,6 +98,7 @@ def record_content(outcome: Outcome) -> tuple[dict[str, Any], dict[str, dict[str
                 "engine_version": detail.run.engine_version.digest,
                 "policy": detail.decision.policy.number if detail.decision else None,
                 "confidence": field.prediction.confidence,
+                "band": field.decision.band if field.decision else None,
             }
     for path, value, source in _said_before(outcome.document):
         values[path], provenance[path] = value, source

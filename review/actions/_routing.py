@@ -128,8 +128,8 @@ def store_model_record(
     provenance: dict[str, Mapping[str, Any]] = {
         reading.field_path: {
             "source": "model",
-            "engine_version": run.engine_version_id,
-            "policy": policy.pk,
+            "engine_version": run.engine_version.digest,
+            "policy": policy.number,
             "confidence": reading.confidence,
             "band": str(bands[reading.field_path]),
         }

@@ -165,7 +165,7 @@ class Record(models.Model):
     """The accepted values of a document. Append-only: a change is a new revision, one is current.
 
     `values` maps field_path to value. `provenance` maps field_path to {"source": "model", "engine_version",
-    "policy", "confidence"} or {"source": "person", "reviewer", "verdict", "task"}.
+    "policy", "confidence", "band"} or {"source": "person", "reviewer", "verdict", "task"}.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="records")

@@ -68,6 +68,7 @@ def test_a_submit_makes_a_record_that_says_where_each_value_came_from(
         "engine_version": factories.make_engine_version().digest,
         "policy": 1,
         "confidence": 0.97,
+        "band": "auto",
     }
     assert record.provenance["/total"] == {
         "source": "person",
