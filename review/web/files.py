@@ -1,10 +1,10 @@
 """Stored files on their way to a browser, in constant memory under both kinds of server."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 from asgiref.sync import sync_to_async
-from django.core.files.base import File
 from django.core.handlers.asgi import ASGIRequest
+from django.db.models.fields.files import FieldFile
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotModified, StreamingHttpResponse
 from django.utils.http import content_disposition_header, quote_etag
 
@@ -13,7 +13,7 @@ CHUNK = 256 * 1024
 
 def send_file(
     request: HttpRequest,
-    file: "File[bytes]",
+    file: FieldFile,
     *,
     media_type: str,
     etag: str,
@@ -26,11 +26,10 @@ def send_file(
     tag = quote_etag(etag)
     if request.headers.get("If-None-Match") == tag:
         return HttpResponseNotModified()
-    try:
-        file.open("rb")
-    except FileNotFoundError:
-        raise Http404 from None
-    chunks = _chunks(file) if isinstance(request, ASGIRequest) else file.chunks(CHUNK)
+    if not file.name or not file.storage.exists(file.name):
+        raise Http404
+    # Opened when the first byte is asked for: an answer that is never sent leaves no file open.
+    chunks = _chunks_async(file) if isinstance(request, ASGIRequest) else _chunks(file)
     response = StreamingHttpResponse(chunks, content_type=media_type)
     response["Content-Length"] = str(file.size)
     response["ETag"] = tag
@@ -42,9 +41,15 @@ def send_file(
     return response
 
 
-async def _chunks(file: "File[bytes]") -> AsyncIterator[bytes]:
+def _chunks(file: FieldFile) -> Iterator[bytes]:
+    with file.open("rb") as opened:
+        yield from opened.chunks(CHUNK)
+
+
+async def _chunks_async(file: FieldFile) -> AsyncIterator[bytes]:
+    opened = await sync_to_async(file.open)("rb")
     try:
-        while chunk := await sync_to_async(file.read)(CHUNK):
+        while chunk := await sync_to_async(opened.read)(CHUNK):
             yield chunk
     finally:
-        file.close()
+        opened.close()

@@ -1,7 +1,7 @@
 """Can it be trusted, and how much does it do alone (managers)."""
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from review.models import Role
 from review.selectors.access import Actor, access_project
@@ -10,7 +10,7 @@ from review.web.accuracy_view import accuracy_page
 from review.web.pages import page, render_in_project
 
 
-@require_GET
+@require_safe
 @page
 def accuracy(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Show accuracy per field with intervals, and the rates of the last days."""

@@ -5,7 +5,7 @@ from mimetypes import guess_type
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from review.actions.leasing import release_task_for_manager
 from review.actions.reading import rerun_document
@@ -23,7 +23,7 @@ from review.web.pages import page, render_in_project
 DUPLICATES_SHOWN = 20
 
 
-@require_GET
+@require_safe
 @page
 def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) -> HttpResponse:
     """Show a document."""
@@ -45,7 +45,7 @@ def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) ->
     return render_in_project(request, actor, found.project, "pages/document.html", context)
 
 
-@require_GET
+@require_safe
 @page
 def original(request: HttpRequest, actor: Actor, slug: str, document_id: int) -> HttpResponseBase:
     """Send the file as it came, byte for byte."""
@@ -53,7 +53,7 @@ def original(request: HttpRequest, actor: Actor, slug: str, document_id: int) ->
     return send_file(request, found.original, media_type=found.media_type, etag=found.sha256, filename=found.filename)
 
 
-@require_GET
+@require_safe
 @page
 def page_image(request: HttpRequest, actor: Actor, slug: str, document_id: int, page_number: int) -> HttpResponseBase:
     """Send the image of one page."""

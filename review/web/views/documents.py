@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from review.actions.intake import ReceivedDocument, receive_document
 from review.exceptions import RefusedFileError, StetError, StorageFullError
@@ -36,7 +36,7 @@ class Row:
     is_match: bool = True
 
 
-@require_GET
+@require_safe
 @page
 def documents(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """List the documents, newest first, a page at a time from `?before=<id>`."""
@@ -64,7 +64,7 @@ def documents(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     return render_in_project(request, actor, project, "pages/documents.html", context)
 
 
-@require_GET
+@require_safe
 @page
 def document_rows(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Return the rows of `?ids=1,2,3` as they stand now, for a list that is open."""

@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from review.actions.exports import cancel_export, media_type_of, request_export
 from review.exceptions import StetError
@@ -44,7 +44,7 @@ def cancel(request: HttpRequest, actor: Actor, slug: str, export_id: int) -> Htt
     return redirect("exports", slug=slug)
 
 
-@require_GET
+@require_safe
 @page
 def download(request: HttpRequest, actor: Actor, slug: str, export_id: int) -> HttpResponseBase:
     """Send the file of a finished export."""

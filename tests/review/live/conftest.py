@@ -1,9 +1,11 @@
 """What the tests of live updates share: rows that are really committed, and events written from another thread."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 from channels.db import database_sync_to_async
+from django.db import connections
+from pytest_django import Settings
 
 from review.live import relay
 from review.live.events import DocumentEvent, publish
@@ -14,9 +16,17 @@ Write = Callable[..., Awaitable[int]]
 
 
 @pytest.fixture(autouse=True)
-def _quick_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+def _quick_poll_without_redis(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    settings.REDIS_URL = ""
     monkeypatch.setattr(relay, "POLL_SECONDS", 0.02)
     monkeypatch.setattr(relay, "RETRY_SECONDS", 0.02)
+
+
+@pytest.fixture(autouse=True)
+async def _no_connection_left_open() -> AsyncIterator[None]:
+    """The thread that serves coroutines keeps its connection, and PostgreSQL drops no database that is in use."""
+    yield
+    await database_sync_to_async(connections.close_all)()
 
 
 @pytest.fixture

@@ -132,6 +132,7 @@ async def test_without_after_only_what_comes_is_sent(project: Project, listen: L
         assert await socket.receive_nothing()
 
 
+@pytest.mark.sqlite
 async def test_reconnect_misses_nothing_and_repeats_nothing(project: Project, listen: Listen, write: Write) -> None:
     async with listen(after=0) as socket:
         heard = [await write(project, document_id=number) for number in range(3)]
@@ -141,6 +142,20 @@ async def test_reconnect_misses_nothing_and_repeats_nothing(project: Project, li
         later = await write(project, document_id=9)
         assert [message["id"] for message in await hear(socket, 6)] == [*missed, later]
         assert await socket.receive_nothing()
+
+
+@pytest.mark.postgres
+async def test_an_event_committed_late_reaches_a_client_that_was_away(
+    project: Project, listen: Listen, write: Write
+) -> None:
+    late = (await write(project, document_id=1)) + 1
+    await database_sync_to_async(Event.objects.create)(pk=late + 1, project=project, name="early")
+    async with listen(after=0) as socket:
+        assert [message["id"] for message in await hear(socket, 2)] == [late - 1, late + 1]
+    await database_sync_to_async(Event.objects.create)(pk=late, project=project, name="late")
+    async with listen(after=late + 1) as socket:
+        again = {message["id"]: message["name"] for message in await hear(socket, 2)}
+    assert again == {late - 1: "document.routed", late: "late"}
 
 
 async def test_a_long_absence_is_sent_batch_by_batch(

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from review.models import Membership
 from review.web.views import home
 from tests import factories
 from tests.conftest import Cast
@@ -84,7 +85,7 @@ def test_whoever_has_one_project_goes_straight_to_it(viewer: Client, cast: Cast)
 
 
 def test_whoever_has_several_projects_chooses(admin: Client, cast: Cast) -> None:
-    factories.Membership.objects.create(project=cast.other_project, user=cast.admin, role="viewer")
+    Membership.objects.create(project=cast.other_project, user=cast.admin, role="viewer")
     html = admin.get("/").content.decode()
     for project in (cast.project, cast.other_project):
         assert reverse("documents", args=[project.slug]) in html

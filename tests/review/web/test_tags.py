@@ -1,0 +1,39 @@
+"""The filters of the templates: numbers and ages as people read them."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone, translation
+
+from review.web import tags
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0.0 %"), (0.9915, "99.2 %"), (0.99999, "99.9 %"), (1.0, "100.0 %"), (0.5, "50.0 %"), (None, "–")],
+)
+def test_only_a_whole_share_is_called_all(share: float | None, text: str) -> None:
+    with translation.override("en"):
+        assert tags.percent(share) == text
+
+
+@pytest.mark.parametrize(("bucket", "text"), [("0.90-0.95", "0.90 – 0.95"), ("missing", "none given")])
+def test_buckets_are_read_as_ranges(bucket: str, text: str) -> None:
+    with translation.override("en"):
+        assert tags.bucket_in_words(bucket) == text
+
+
+def test_ages_never_lie_in_the_future() -> None:
+    with translation.override("en"):
+        assert tags.age_of(timezone.now() + timedelta(minutes=5)) == "0 seconds"
+        assert tags.age_of(timezone.now() - timedelta(minutes=5)) == "5 minutes"
+        assert tags.age_of(None) == ""
+
+
+def test_attributes_hold_numbers_as_programs_write_them() -> None:
+    with translation.override("de"):
+        assert tags.unlocalized(1234.5) == "1234.5"
+
+
+def test_no_band_says_nothing() -> None:
+    assert tags.band_in_words("") == ""
