@@ -22,15 +22,15 @@ def _quick_poll_without_redis(monkeypatch: pytest.MonkeyPatch, settings: Setting
     monkeypatch.setattr(relay, "RETRY_SECONDS", 0.02)
 
 
-@pytest.fixture(autouse=True)
-async def _no_connection_left_open() -> AsyncIterator[None]:
+@pytest.fixture
+async def database(transactional_db: None) -> AsyncIterator[None]:
     """The thread that serves coroutines keeps its connection, and PostgreSQL drops no database that is in use."""
     yield
     await database_sync_to_async(connections.close_all)()
 
 
 @pytest.fixture
-def project(transactional_db: None) -> Project:
+def project(database: None) -> Project:
     return factories.make_project("receipts")
 
 
