@@ -18,6 +18,7 @@ from review.models import ReviewTask
 MAX_PAGE_SIZE = 200
 # Offset, direction and position, as CursorPagination writes them; ours are ids.
 _CURSOR = re.compile(r"(?=.)(o=[0-9]{1,4})?&?(r=1)?&?(p=[0-9]{1,18})?")
+_EXAMPLE = "https://stet.example.org/api/v1/projects/receipts/documents/?cursor=cD0xNw%3D%3D"
 _QUEUE_POSITION = re.compile(r"(-?[0-9]{1,5}):([0-9]{1,18})")
 
 
@@ -43,7 +44,7 @@ class NewestFirstPagination(CursorPagination):
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the OpenAPI schema of a page."""
-        link = {"type": "string", "format": "uri", "nullable": True}
+        link = {"type": "string", "format": "uri", "nullable": True, "example": _EXAMPLE}
         return {
             "type": "object",
             "required": ["next", "previous", "results"],

@@ -86,5 +86,6 @@ root_urlpatterns: list[Route] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
-    re_path(r"^api(?:/.*)?$", unknown_path, name="unknown_api_path"),
+    # Whatever it holds, line breaks included: the API never answers in HTML.
+    re_path(r"^api(?:/[\s\S]*)?$", unknown_path, name="unknown_api_path"),
 ]

@@ -168,7 +168,10 @@ def test_a_problem_names_the_request_in_body_and_header(cast: Cast, as_viewer: A
 
 
 @pytest.mark.parametrize("method", ["get", "post", "put", "delete"])
-@pytest.mark.parametrize("path", ["/api", "/api/", "/api/v2/", "/api/v1/projects/receipts/nothing/", "/api/v1/%00/"])
+@pytest.mark.parametrize(
+    "path",
+    ["/api", "/api/", "/api/v2/", "/api/v1/projects/receipts/nothing/", "/api/v1/%00/", "/api/v1/a%0Ab/", "/api/%0A"],
+)
 def test_unknown_paths_are_problems_for_everybody_and_every_method(method: str, path: str) -> None:
     answer = getattr(APIClient(enforce_csrf_checks=True), method)(path)
     assert (answer.status_code, answer["Content-Type"]) == (404, CONTENT_TYPE)
