@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -101,7 +103,7 @@ def test_page_of_any_shape_is_answered(shape: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.jpg")), ids=lambda path: path.name)
-def test_no_ink_of_a_sample_is_cut_off(path: object) -> None:
+def test_no_ink_of_a_sample_is_cut_off(path: Path) -> None:
     page = decode_page(path.read_bytes())
     grey = page.pixels.mean(axis=2)
     width, height = page.size

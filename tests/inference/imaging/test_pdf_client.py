@@ -3,7 +3,7 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +83,7 @@ def test_empty_password_is_tried(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("open_it", [count_pdf_pages, lambda path, limits: list(draw_pdf_pages(path, limits))])
-def test_password_protected_pdf_says_so(tmp_path: Path, open_it: object) -> None:
+def test_password_protected_pdf_says_so(tmp_path: Path, open_it: Callable[[Path, Limits], object]) -> None:
     with pytest.raises(UnreadableFileError, match="encrypted"):
         open_it(stored(tmp_path, encrypted_pdf("secret")), Limits())
 
@@ -112,6 +112,7 @@ def test_picture_too_large_to_unpack_is_refused_and_not_left_out(tmp_path: Path)
 def test_caller_that_stops_early_ends_the_process(tmp_path: Path) -> None:
     pages = draw_pdf_pages(stored(tmp_path, pdf_of_quarters(*[(100, 200, 0)] * 50)), Limits())
     next(pages)
+    assert isinstance(pages, Generator)
     pages.close()
     # The fixture sees that nothing is left.
 
@@ -126,7 +127,7 @@ def fake_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> 
         "def say(message, a=0, b=0, c=0):\n    os.write(1, HEADER.pack(message, a, b, c))\n" + body
     )
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(pdf_client.sys, "executable", str(script))
+    monkeypatch.setattr(sys, "executable", str(script))
     return stored(tmp_path, pdf_of_quarters((10, 10, 0)))
 
 

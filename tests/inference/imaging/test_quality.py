@@ -15,7 +15,9 @@ def sample(name: str = "351.jpg") -> PageImage:
 def turned(page: PageImage, degrees_clockwise: float) -> PageImage:
     width, height = page.size
     matrix = cv2.getRotationMatrix2D((width / 2, height / 2), -degrees_clockwise, 1)
-    return PageImage(cv2.warpAffine(page.pixels, matrix, (width, height), borderValue=(255, 255, 255)))
+    return PageImage(
+        np.asarray(cv2.warpAffine(page.pixels, matrix, (width, height), borderValue=(255, 255, 255)), np.uint8)
+    )
 
 
 @pytest.mark.parametrize("name", ["351.jpg", "161.jpg", "407.jpg", "548.jpg"])
@@ -26,13 +28,13 @@ def test_skew_is_told_in_clockwise_degrees(name: str, degrees: float) -> None:
 
 def test_blur_lowers_sharpness() -> None:
     page = sample()
-    blurred = PageImage(cv2.GaussianBlur(page.pixels, (0, 0), 3))
+    blurred = PageImage(np.asarray(cv2.GaussianBlur(page.pixels, (0, 0), 3), np.uint8))
     assert measure(blurred)["sharpness"] < measure(page)["sharpness"] / 5
 
 
 def test_sharpness_compares_across_scales() -> None:
     page = sample("407.jpg")
-    half = PageImage(cv2.resize(page.pixels, None, fx=0.6, fy=0.6, interpolation=cv2.INTER_AREA))
+    half = PageImage(np.asarray(cv2.resize(page.pixels, None, fx=0.6, fy=0.6, interpolation=cv2.INTER_AREA), np.uint8))
     assert measure(half)["sharpness"] == pytest.approx(measure(page)["sharpness"], rel=0.4)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.TiffImagePlugin import TiffImageFile
 
 from inference.errors import UnreadableFileError
 from inference.imaging.limits import Limits
@@ -104,6 +105,7 @@ def test_sixteen_bit_white_is_zero_is_not_a_negative(tmp_path: Path) -> None:
     (pixels,) = page_pixels(tmp_path, encoded(deep, "TIFF", tiffinfo={262: 0}))
     # Pillow writes the samples as they are and the tag beside them.
     with Image.open(tmp_path / "file") as stored:
+        assert isinstance(stored, TiffImageFile)
         expected = grey_steps() if stored.tag_v2[262] == 0 else 255 - grey_steps()
     assert np.array_equal(pixels[:, :, 0], expected)
 
@@ -223,6 +225,7 @@ def test_moving_pictures_give_their_first_one_only() -> None:
 
 def test_tile_larger_than_the_limit_is_refused(tmp_path: Path) -> None:
     with Image.open(io.BytesIO(encoded(quarters(), "TIFF"))) as image:
+        assert isinstance(image, TiffImageFile)
         image.tag_v2[322], image.tag_v2[323] = 60_000, 60_000
         with pytest.raises(UnreadableFileError, match="too_many_pixels"):
             list(pages_of(image, MediaType.TIFF, Limits()))
