@@ -50,6 +50,7 @@ REASONS: Words = {
     "audit_auto": _("drawn at random for a check of sure values"),
     "duplicate": _("the same file was sent before"),
 }
+FOLLOWED = ("full_examination", "audit_sampled", "audit_auto", "duplicate")
 # Why a file could not become pages (`inference.errors`).
 REFUSALS: Words = {
     "empty_file": _("the file is empty"),
@@ -95,6 +96,7 @@ EVIDENCE: Words = {
     "ocr_score": _("how clearly the letters were read"),
     "region": _("stands where this field usually stands"),
     "quality": _("quality of the image"),
+    "only": _("no other candidate comes near"),
     "boundary": _("its text begins and ends where the print does"),
 }
 VERDICTS: Words = {
@@ -140,7 +142,7 @@ EXPORT_FAILURES: Words = {
     "export_failed": _("the writer failed; tell your administrator"),
 }
 # Lower bounds of what a confidence is called, surest first. Words, since an uncalibrated percentage says too much.
-CONFIDENCE_STEPS = ((0.97, _("certain")), (0.9, _("very likely")), (0.75, _("likely")), (0.5, _("doubtful")))
+CONFIDENCE_STEPS = ((0.97, _("certain")), (0.9, _("very likely")), (0.75, _("likely")), (0.5, _("uncertain")))
 
 
 def say(words: Words, code: str) -> str:
@@ -154,6 +156,19 @@ def reasons_in_words(codes: Iterable[str]) -> list[str]:
     # "schema_pattern", "schema_enum": which keyword of the schema is broken says nothing to a person.
     named = ("schema" if code.startswith("schema_") and code not in known else code for code in codes)
     return list(dict.fromkeys(say(known, code) for code in named))
+
+
+def standing_in_words(status: str, band: str, reasons: Iterable[str]) -> str:
+    """Return why a document stands where it stands, in one line.
+
+    What is stored has passed: of its reasons only those are said that a look, or another document, follows from.
+    """
+    if status == "waiting":
+        return say(STATUS_HINTS, status)
+    if status != "stored":
+        return joined(reasons_in_words(reasons))
+    followed = reasons_in_words(code for code in reasons if code in FOLLOWED)
+    return joined([say(BANDS, band), *followed] if band else followed)
 
 
 def joined(sentences: Iterable[str]) -> str:

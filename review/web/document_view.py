@@ -82,7 +82,7 @@ def revisions(records: list[Record], fields: list[FieldRow], paths: list[str]) -
 
 
 def _row(number: int, field: FieldView, *, has_record: bool) -> FieldRow:
-    is_persons = (field.provenance or {}).get("source") == "person"
+    state = "person" if (field.provenance or {}).get("source") == "person" else _state(field)
     return FieldRow(
         field_id=f"field-{number}",
         label=words.label_of(field.labels, field.path),
@@ -90,10 +90,10 @@ def _row(number: int, field: FieldView, *, has_record: bool) -> FieldRow:
         value=_as_text(field.accepted if has_record else field.value),
         is_accepted=has_record,
         raw_text=field.raw_text,
-        state="person" if is_persons else _state(field),
-        sureness="" if is_persons else words.confidence_in_words(field.confidence),
+        state=state,
+        sureness="" if state == "person" else words.confidence_in_words(field.confidence),
         source=_source(field.provenance),
-        why=[] if is_persons else words.reasons_in_words(_why(field)),
+        why=[] if state in {"person", "ok"} else words.reasons_in_words(_why(field)),
         evidence=_evidence(field),
         page_number=field.page_number,
         has_box=field.bbox is not None,

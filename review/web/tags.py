@@ -9,7 +9,7 @@ from django.utils.formats import localize
 from django.utils.translation import gettext
 
 from review import words
-from review.models import DocumentType
+from review.models import Document, DocumentType
 
 register = template.Library()
 
@@ -32,16 +32,10 @@ def status_hint(status: str) -> str:
     return words.say(words.STATUS_HINTS, status)
 
 
-@register.filter
-def band_in_words(band: str) -> str:
-    """Return what a band means."""
-    return words.say(words.BANDS, band) if band else ""
-
-
-@register.filter
-def reasons_in_words(codes: list[str]) -> str:
-    """Return reasons, refusals or findings in one line of words."""
-    return words.joined(words.reasons_in_words(codes))
+@register.simple_tag
+def standing(document: Document, status: str) -> str:
+    """Return why a document stands where it stands."""
+    return words.standing_in_words(status, document.band, document.reasons)
 
 
 @register.filter

@@ -3,8 +3,9 @@
 import { listen } from "./live.js";
 import { acceptFiles } from "./uploads.js";
 
-const GATHER = 250;
+const GATHER = 400;
 const MOST_ROWS = 200;
+const PAGE_SIZE = 50;
 
 const table = document.getElementById("documents");
 const body = table.tBodies[0];
@@ -38,13 +39,13 @@ function schedule() {
 }
 
 function place(html) {
-  const parsed = new DOMParser().parseFromString(`<table><tbody>${html}</tbody></table>`, "text/html");
-  // Newest first: the oldest is put on top first.
-  for (const row of [...parsed.querySelectorAll("tr")].reverse()) {
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  for (const row of parsed.querySelectorAll("tr")) {
     const old = document.getElementById(row.id);
     if (old) exchange(old, row);
-    else if (!row.hasAttribute("data-left") && isTop(row)) insert(row);
+    else if (!row.hasAttribute("data-left") && "firstPage" in table.dataset) insert(row);
   }
+  document.getElementById("queue").replaceWith(parsed.getElementById("queue"));
 }
 
 function exchange(old, row) {
@@ -53,15 +54,13 @@ function exchange(old, row) {
   if (hadFocus) row.querySelector("a").focus({ preventScroll: true });
 }
 
-/** Whether a row belongs above all that is listed, on the first page. */
-function isTop(row) {
-  const newest = body.querySelector("tr");
-  return "firstPage" in table.dataset && (!newest || Number(row.dataset.id) > Number(newest.dataset.id));
-}
-
+/** Put a new row where its id belongs; one that is older than a full page shows is on a later page. */
 function insert(row) {
+  const rows = [...body.rows];
+  const next = rows.find((one) => Number(one.dataset.id) < Number(row.dataset.id)) ?? null;
+  if (!next && rows.length >= PAGE_SIZE) return;
   row.classList.add("is-new");
-  body.prepend(row);
+  body.insertBefore(row, next);
 }
 
 listen(table.dataset.socket, table.dataset.after, (event) => {

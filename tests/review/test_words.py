@@ -96,13 +96,40 @@ def test_a_code_nobody_knows_is_shown_not_hidden() -> None:
 
 
 @pytest.mark.parametrize(
+    ("status", "band", "reasons", "text"),
+    [
+        ("stored", "auto", [], "sure: stored without a look"),
+        ("stored", "sampled", ["low_confidence"], "fairly sure: stored, some are checked"),
+        (
+            "stored",
+            "auto",
+            ["audit_auto"],
+            "sure: stored without a look; drawn at random for a check of sure values",
+        ),
+        ("review", "review", ["low_confidence"], "the reading is not sure enough"),
+        ("unreadable", "", ["encrypted"], "the file is protected by a password"),
+        ("received", "", [], ""),
+        ("stored", "", ["duplicate"], "the same file was sent before"),
+    ],
+)
+def test_a_standing_is_said_in_one_line(status: str, band: str, reasons: list[str], text: str) -> None:
+    with translation.override("en"):
+        assert words.standing_in_words(status, band, reasons) == text
+
+
+def test_what_waits_says_what_to_start() -> None:
+    with translation.override("en"):
+        assert "manage.py work" in words.standing_in_words("waiting", "", [])
+
+
+@pytest.mark.parametrize(
     ("confidence", "word"),
     [
         (1.0, "certain"),
         (0.97, "certain"),
         (0.96, "very likely"),
         (0.75, "likely"),
-        (0.5, "doubtful"),
+        (0.5, "uncertain"),
         (0.49, "unlikely"),
         (0.0, "unlikely"),
         (None, "unknown"),

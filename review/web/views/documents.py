@@ -67,7 +67,7 @@ def documents(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
 @require_safe
 @page
 def document_rows(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    """Return the rows of `?ids=1,2,3` as they stand now, for a list that is open."""
+    """Return the rows of `?ids=1,2,3` and the queue as they stand now, for a list that is open."""
     project = access_project(actor, slug)
     ids = [number for part in request.GET.get("ids", "").split(",")[:MAX_ROWS] if (number := _id_in(part))]
     workers = worker_summary()
@@ -76,7 +76,8 @@ def document_rows(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse
         Row(one, shown_status(one, has_worker=workers.is_alive), one.pk in matching)
         for one in documents_for(project).filter(pk__in=ids)
     ]
-    return render(request, "partials/document_rows.html", {"project": project, "rows": rows})
+    context = {"project": project, "rows": rows, "queue": queue_summary(project)}
+    return render(request, "partials/document_updates.html", context)
 
 
 @require_POST

@@ -33,7 +33,3 @@ def test_ages_never_lie_in_the_future() -> None:
 def test_attributes_hold_numbers_as_programs_write_them() -> None:
     with translation.override("de"):
         assert tags.unlocalized(1234.5) == "1234.5"
-
-
-def test_no_band_says_nothing() -> None:
-    assert tags.band_in_words("") == ""
