@@ -1,5 +1,86 @@
-"""Rows of the pages."""
+"""Rows of the pages. Nobody is sent to sign in (302); a foreign project and a missing one look alike: 404."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from tests.access_matrix.api import Statuses, body
 from tests.access_matrix.rows import Row
+from tests.access_matrix.world import World
 
-ROWS: list[Row] = []
+READERS: Statuses = (302, 404, 200, 200, 200, 200)
+EVERYBODY: Statuses = (200,) * 6
+SENT_ON: Statuses = (302,) * 6
+
+
+def reviewers(allowed: int) -> Statuses:
+    return (302, 404, 403, allowed, allowed, allowed)
+
+
+def managers(allowed: int = 200) -> Statuses:
+    return (302, 404, 403, 403, allowed, allowed)
+
+
+def admins(allowed: int = 200) -> Statuses:
+    return (302, 404, 403, 403, 403, allowed)
+
+
+def in_project(world: World) -> Mapping[str, Any]:
+    return {"slug": world.project}
+
+
+def of_document(world: World) -> Mapping[str, Any]:
+    return {"slug": world.project, "document_id": world.document.pk}
+
+
+ROWS: list[Row] = [
+    Row("home", "GET", SENT_ON),
+    Row("sign_in", "GET", (200, 302, 302, 302, 302, 302)),
+    Row(
+        "sign_in",
+        "POST",
+        (200, 302, 302, 302, 302, 302),
+        data=body(username="vik", password="wrong"),
+        content_format="multipart",
+    ),
+    Row("sign_in", "PUT", (200, 302, 302, 302, 302, 302)),
+    Row("sign_out", "POST", SENT_ON),
+    Row("choose_language", "POST", SENT_ON, data=body(language="zh-hans"), content_format="multipart"),
+    Row("choose_theme", "POST", SENT_ON, data=body(theme="dark"), content_format="multipart"),
+    # It leads to the documents, where the door is; it tells nothing itself.
+    *(Row("project", method, SENT_ON, in_project) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")),
+    Row("documents", "GET", READERS, in_project),
+    Row("document_rows", "GET", READERS, in_project),
+    Row(
+        "upload",
+        "POST",
+        reviewers(302),
+        in_project,
+        lambda world: {"document_type": "receipt", "files": world.upload()},
+        content_format="multipart",
+    ),
+    Row("document", "GET", READERS, of_document),
+    Row("original", "GET", READERS, of_document),
+    Row("page_image", "GET", READERS, lambda world: {**of_document(world), "page_number": 1}),
+    Row("rerun", "POST", managers(302), of_document),
+    Row("release_task", "POST", managers(302), lambda world: {"slug": world.project, "task_id": world.task.pk}),
+    Row("accuracy", "GET", managers(), in_project),
+    Row("exports", "GET", managers(), in_project),
+    Row("exports", "POST", managers(302), in_project, body(format="csv"), content_format="multipart"),
+    Row("cancel_export", "POST", managers(302), lambda world: {"slug": world.project, "export_id": world.export.pk}),
+    Row(
+        "download_export",
+        "GET",
+        managers(),
+        lambda world: {"slug": world.project, "export_id": world.finished_export.pk},
+    ),
+    Row("tokens", "GET", admins(), in_project),
+    Row(
+        "tokens",
+        "POST",
+        admins(),
+        in_project,
+        body(name="Scanner", username="vik", role="viewer"),
+        content_format="multipart",
+    ),
+    Row("revoke_token", "POST", admins(302), lambda world: {"slug": world.project, "token_id": world.token.pk}),
+]
