@@ -96,7 +96,7 @@ EVIDENCE: Words = {
     "ocr_score": _("how clearly the letters were read"),
     "region": _("stands where this field usually stands"),
     "quality": _("quality of the image"),
-    "only": _("no other candidate comes near"),
+    "only": _("the only value of its kind on the page"),
     "boundary": _("its text begins and ends where the print does"),
 }
 VERDICTS: Words = {
