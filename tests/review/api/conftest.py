@@ -14,7 +14,7 @@ from tests.conftest import Cast
 
 @pytest.fixture(autouse=True)
 def _own_incoming(settings: Settings, tmp_path: Path) -> None:
-    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "uploads"
     settings.FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 
 
