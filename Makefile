@@ -18,6 +18,7 @@ help:
 	@echo "make test-postgres     the tests again on PostgreSQL and Redis (TEST_POSTGRES_URL, REDIS_URL)"
 	@echo "make lint              ruff, mypy --strict"
 	@echo "make bench             the measurements of docs/benchmarks.md"
+	@echo "make messages          collect new texts for translation"
 	@echo "make lock              resolve the dependencies of pyproject.toml anew"
 
 $(VENV)/python.ok:
@@ -38,6 +39,10 @@ $(VENV)/dev.ok: $(VENV)/run.ok requirements/dev.txt
 	$(BIN)/pybabel --quiet compile --input-file=$< --output-file=$@ --locale=$(notdir $(patsubst %/LC_MESSAGES/,%,$(dir $<)))
 
 translations: $(TRANSLATIONS)
+
+# For whoever changed a text: collects it into locale/, to be translated there. Needs GNU gettext.
+messages: $(VENV)/run.ok
+	$(MANAGE) makemessages --locale zh_Hans --no-location --no-obsolete --ignore .venv --ignore var --ignore tests
 
 run: $(VENV)/run.ok translations
 	@$(MANAGE) collectstatic --noinput --verbosity 0
