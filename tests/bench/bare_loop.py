@@ -6,19 +6,27 @@ from collections.abc import Sequence
 from multiprocessing.queues import SimpleQueue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import NamedTuple
 
 from inference.bench import load_pages
 from inference.registry import build_engine
 
 
-def read_bare(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int, engine: str) -> float:
-    """Return the seconds from the moment when every process is warm to the last file read.
+class Spent(NamedTuple):
+    """Seconds on the wall, and CPU seconds of all processes together."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+def read_bare(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int, engine: str) -> Spent:
+    """Return the time from the moment when every process is warm to the last file read.
 
     Each process builds its own engine and reads the files of `warm_up`; then each takes the next file as it is free.
     """
     context = multiprocessing.get_context("spawn")
     todo: SimpleQueue[Path | None] = context.SimpleQueue()
-    times: SimpleQueue[tuple[float, float]] = context.SimpleQueue()
+    times: SimpleQueue[tuple[float, float, float]] = context.SimpleQueue()
     for file in files:
         todo.put(file)
     for _ in range(n_processes):
@@ -33,15 +41,15 @@ def read_bare(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int, 
         process.join()
     if any(process.exitcode for process in processes):
         raise RuntimeError("a process of the bare loop died")
-    started, ended = zip(*(times.get() for _ in processes), strict=True)
-    return float(max(ended) - min(started))
+    started, ended, cpu = zip(*(times.get() for _ in processes), strict=True)
+    return Spent(max(ended) - min(started), sum(cpu))
 
 
 def _loop(
     engine_name: str,
     warm_up: Sequence[Path],
     todo: "SimpleQueue[Path | None]",
-    times: "SimpleQueue[tuple[float, float]]",
+    times: "SimpleQueue[tuple[float, float, float]]",
     barrier: Barrier,
 ) -> None:
     engine = build_engine(engine_name)
@@ -49,8 +57,8 @@ def _loop(
         engine.read_page(page)
     barrier.wait()
     # The clock is the system's, the same in all processes.
-    started = time.monotonic()
+    started, cpu_started = time.monotonic(), time.process_time()
     while (file := todo.get()) is not None:
         for page in load_pages([file]):
             engine.read_page(page)
-    times.put((started, time.monotonic()))
+    times.put((started, time.monotonic(), time.process_time() - cpu_started))

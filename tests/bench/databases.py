@@ -38,8 +38,8 @@ class Database:
         self._wrapper.close()
 
     def drop(self) -> None:
-        """Nothing by itself: a file goes with its folder."""
-        self.close()
+        """Remove what it takes on the disk."""
+        raise AssertionError(f"{self.name} cannot be dropped")
 
     def copy(self, label: str) -> "Database":
         raise AssertionError(f"{self.name} cannot be copied to {label}")
@@ -67,6 +67,10 @@ class SqliteDatabase(Database):
         path = self._path.with_name(f"{label}.sqlite3")
         shutil.copyfile(self._path, path)
         return SqliteDatabase(path)
+
+    def drop(self) -> None:
+        self.close()
+        self._path.unlink()
 
 
 class PostgresDatabase(Database):
@@ -122,7 +126,6 @@ def databases(vendor: str) -> Iterator[list[Database]]:
         call_command("migrate", verbosity=0)
         yield standing
     finally:
-        # The copies first: what they were made from may not be in use.
         for database in reversed(standing):
             database.drop()
         connections["default"] = before

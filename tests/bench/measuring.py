@@ -1,5 +1,6 @@
 """What one call costs: statements, CPU time on both sides of the database, time on the wall."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -84,3 +85,23 @@ def sqlite_work() -> Iterator[Work]:
     finally:
         database.set_progress_handler(None, 0)
         database.row_factory = None
+
+
+def family_cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds spent so far by a process and all that descend from it, as Linux tells."""
+    parents: dict[int, int] = {}
+    seconds: dict[int, float] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The name may hold anything, but ends with the last bracket.
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        own = int(status.parent.name)
+        parents[own] = int(fields[1])
+        # Of its own, and of its children that are gone.
+        seconds[own] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    family = {pid}
+    while grown := {child for child, parent in parents.items() if parent in family} - family:
+        family |= grown
+    return sum(seconds.get(member, 0.0) for member in family)

@@ -19,6 +19,7 @@ from django_q.models import OrmQ
 
 from review.models import UNFINISHED_STATUSES, Document, DocumentStatus, PageRead, PageReadState, RoutingDecision
 from tests.bench import worlds
+from tests.bench.measuring import family_cpu_seconds
 from tests.bench.report import write
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -27,7 +28,7 @@ HELD_BACK = "held back by the benchmark"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read the files; print one JSON object, `{"seconds", "n_pages"}`, or the end of the log."""
+    """Read the files; print one JSON object, `{"seconds", "cpu_seconds", "n_pages"}`, or the end of the log."""
     parser = argparse.ArgumentParser(prog="product_run", description=__doc__)
     parser.add_argument("--warm-up", type=Path, nargs="+", required=True)
     parser.add_argument("--files", type=Path, nargs="+", required=True)
@@ -52,9 +53,10 @@ def main(arguments: Sequence[str]) -> int:
         try:
             _wait_for(warm_up, served, deadline)
             _require_warm(options.workers)
-            started = timezone.now()
+            started, cpu_started = timezone.now(), family_cpu_seconds(served.pid)
             OrmQ.objects.filter(pk__in=measured).update(key=Conf.CLUSTER_NAME)
             _wait_for(documents, served, deadline)
+            cpu = family_cpu_seconds(served.pid) - cpu_started
         except RuntimeError as failure:
             write(f"{failure}\n{log.read_text(errors='replace')[-2000:]}")
             return 1
@@ -62,7 +64,9 @@ def main(arguments: Sequence[str]) -> int:
             served.terminate()
             served.wait()
     routed = RoutingDecision.objects.filter(document__in=documents).aggregate(last=Max("created_at"))["last"]
-    write(json.dumps({"seconds": (routed - started).total_seconds(), "n_pages": _n_read(documents)}))
+    write(
+        json.dumps({"seconds": (routed - started).total_seconds(), "cpu_seconds": cpu, "n_pages": _n_read(documents)})
+    )
     return 0
 
 

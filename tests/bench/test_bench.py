@@ -1,6 +1,7 @@
 """The benchmarks measure what they say: their parts, and each of them once with next to nothing to do."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,11 +16,12 @@ from review.models import AuditEntry, Document, FieldPrediction, Page, ReviewTas
 from tests.bench import __main__ as runner
 from tests.bench import worlds
 from tests.bench.databases import postgres_url
-from tests.bench.measuring import Cost, measure, sqlite_work
+from tests.bench.measuring import Cost, family_cpu_seconds, measure, sqlite_work
 from tests.bench.queue import EVERYTHING_TO_PEOPLE, Row, budgets_of
 from tests.bench.receipts import SAMPLES, distinct_files
 from tests.bench.report import Budget, finish, median, ratio, table
 
+PIPES: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 NOT_A_NUMBER = float("nan")
 
 
@@ -123,6 +125,20 @@ def test_a_call_is_measured_with_every_statement_it_sends() -> None:
     assert measured.n_queries == 3
     assert measured.cpu_ms > 0
     assert measured.wall_ms > 0
+
+
+def test_the_cpu_time_of_a_family_counts_children_and_what_they_spent_before_they_ended() -> None:
+    before = family_cpu_seconds(os.getpid())
+    burn = "import time\nwhile time.process_time() < 0.3: pass"
+    subprocess.run([sys.executable, "-c", burn], check=True)
+    ended = family_cpu_seconds(os.getpid())
+    with subprocess.Popen([sys.executable, "-c", f"{burn}\nprint(flush=True)\ninput()"], **PIPES) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        running = family_cpu_seconds(os.getpid())
+        child.communicate("\n")
+    assert ended - before >= 0.25
+    assert running - ended >= 0.25
 
 
 @pytest.mark.sqlite

@@ -11,9 +11,9 @@ from pathlib import Path
 from django.conf import settings
 
 from tests.bench.__main__ import ROOT, environment
-from tests.bench.bare_loop import read_bare
+from tests.bench.bare_loop import Spent, read_bare
 from tests.bench.receipts import SAMPLES, distinct_files, names
-from tests.bench.report import Budget, finish, ratio
+from tests.bench.report import Budget, finish, median, ratio
 
 FLOOR = 0.90
 ORDER = ("bare", "product", "product", "bare")
@@ -36,18 +36,19 @@ def main(arguments: Sequence[str]) -> int:
     runs = []
     for kind in ORDER:
         if kind == "bare":
-            seconds = read_bare(warm_up[:WARM_UP_A_PROCESS], files, options.processes, options.engine)
+            spent = read_bare(warm_up[:WARM_UP_A_PROCESS], files, options.processes, options.engine)
         else:
-            seconds = run_product(warm_up, files, options.processes, options.engine)
-        runs.append((kind, len(files), seconds, len(files) / seconds))
+            spent = run_product(warm_up, files, options.processes, options.engine)
+        runs.append((kind, len(files), spent.seconds, len(files) / spent.seconds, spent.cpu_seconds / len(files)))
     speed = {kind: _speed([run[3] for run in runs if run[0] == kind]) for kind in ORDER}
+    cpu = {kind: median([run[4] for run in runs if run[0] == kind]) for kind in ORDER}
     share = ratio(speed["product"], speed["bare"])
     return finish(
         "throughput",
-        ("run", "pages", "seconds", "pages/s"),
+        ("run", "pages", "seconds", "pages/s", "CPU s a page"),
         runs,
         [Budget("pages/s, product / bare loop", share, FLOOR, is_floor=True)],
-        {"pages_per_second": speed, "ratio": share, "processes": options.processes},
+        {"pages_per_second": speed, "ratio": share, "cpu_seconds_per_page": cpu, "processes": options.processes},
     )
 
 
@@ -56,8 +57,8 @@ def _speed(speeds: Sequence[float]) -> float:
     return len(speeds) / sum(1 / speed for speed in speeds)
 
 
-def run_product(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int, engine: str) -> float:
-    """Return the seconds from warm workers to the last document routed. Raise RuntimeError when a run fails."""
+def run_product(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int, engine: str) -> Spent:
+    """Return the time from warm workers to the last document routed. Raise RuntimeError when a run fails."""
     with tempfile.TemporaryDirectory(dir=settings.DATA_DIR) as folder:
         command = [sys.executable, "-m", "tests.bench.child", "product_run", "--workers", str(n_processes)]
         command += ["--warm-up", *names(warm_up), "--files", *names(files)]
@@ -65,4 +66,5 @@ def run_product(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int
         done = subprocess.run(command, cwd=ROOT, env=own, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"a run of the product failed:\n{done.stdout}")
-    return float(json.loads(done.stdout.splitlines()[-1])["seconds"])
+    answer = json.loads(done.stdout.splitlines()[-1])
+    return Spent(answer["seconds"], answer["cpu_seconds"])
