@@ -1,13 +1,20 @@
 # One image, two roles: `serve` runs the web server and the workers; `work` the workers alone.
+FROM node:22-slim AS assets
+WORKDIR /app
+RUN apt-get update && apt-get install --yes --no-install-recommends make && rm -rf /var/lib/apt/lists/*
+COPY Makefile package.json package-lock.json .npmrc ./
+# Node is here: the Python environment that would bring one is not needed.
+RUN make --old-file=.venv/python.ok build/vendor/.ok
+
 FROM python:3.12-slim AS build
 WORKDIR /app
 COPY requirements/run.txt requirements/run.txt
-RUN python -m venv /app/.venv \
-    && /app/.venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/run.txt
+RUN python -m venv .venv && .venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/run.txt
 COPY . .
-RUN /app/.venv/bin/pybabel compile -d locale -D django \
-    && STET_DATA_DIR=/tmp/build /app/.venv/bin/python manage.py collectstatic --noinput \
-    && mv /tmp/build/static /app/collected
+COPY --from=assets /app/build/vendor build/vendor
+RUN .venv/bin/pybabel compile -d locale -D django \
+    && STET_DATA_DIR=/tmp/build .venv/bin/python manage.py collectstatic --noinput \
+    && mv /tmp/build/static collected
 
 FROM python:3.12-slim
 RUN useradd --create-home --uid 10001 stet && mkdir /data && chown stet /data

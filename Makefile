@@ -10,7 +10,7 @@ MANAGE := $(BIN)/python manage.py
 TRANSLATIONS := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/*.po))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-postgres lint bench lock translations messages clean
+.PHONY: help run test test-postgres lint bench lock assets translations messages clean
 
 help:
 	@echo "make run [PORT=8000]   set everything up, read the samples, serve the web application"
@@ -40,23 +40,41 @@ $(VENV)/dev.ok: $(VENV)/run.ok requirements/dev.txt
 
 translations: $(TRANSLATIONS)
 
+# Browser libraries come from npm by lock file; where no Node is installed, from a Python package that brings one.
+node_modules/.ok: package.json package-lock.json $(VENV)/python.ok
+	@if command -v npm >/dev/null 2>&1; then npm ci --silent; else \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/node.txt \
+	  && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent; fi
+	@touch $@
+
+# The few files that pages load, out of the packages: what collectstatic compresses stays small.
+VENDOR := build/vendor
+$(VENDOR)/.ok: node_modules/.ok
+	@mkdir -p $(VENDOR)
+	@cp node_modules/openseadragon/build/openseadragon/openseadragon.min.js* $(VENDOR)/
+	@cp node_modules/tinykeys/dist/tinykeys.mjs $(VENDOR)/
+	@cp node_modules/echarts/dist/echarts.esm.min.mjs $(VENDOR)/
+	@touch $@
+
+assets: $(VENDOR)/.ok translations
+
 # For whoever changed a text: collects it into locale/, to be translated there. Needs GNU gettext.
 messages: $(VENV)/run.ok
 	$(MANAGE) makemessages --locale zh_Hans --no-location --no-obsolete --ignore .venv --ignore var --ignore tests
 
-run: $(VENV)/run.ok translations
+run: $(VENV)/run.ok assets
 	@$(MANAGE) collectstatic --noinput --verbosity 0
 	@$(MANAGE) migrate --noinput --verbosity 0
 	@$(MANAGE) seed_demo
 	@exec $(MANAGE) serve --port $(PORT) --workers $(STET_WORKERS)
 
-test: $(VENV)/dev.ok translations
+test: $(VENV)/dev.ok assets
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 TEST_POSTGRES_URL ?= postgres://postgres@127.0.0.1:5432/postgres
 TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
 
-test-postgres: $(VENV)/dev.ok translations
+test-postgres: $(VENV)/dev.ok assets
 	DATABASE_URL=$(TEST_POSTGRES_URL) REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m pytest -n 2 --dist loadgroup tests/review tests/races $(ARGS)
 
 lint: $(VENV)/dev.ok
@@ -64,7 +82,7 @@ lint: $(VENV)/dev.ok
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
 
-bench: $(VENV)/dev.ok translations
+bench: $(VENV)/dev.ok assets
 	$(BIN)/python -m tests.bench
 
 lock:
@@ -75,4 +93,4 @@ lock:
 	  --overrides requirements/overrides.txt --group dev --constraint requirements/run.txt pyproject.toml --output-file requirements/dev.txt
 
 clean:
-	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) node_modules build var .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -97,7 +97,11 @@ FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
 STATIC_URL = "static/"
 STATIC_ROOT = Path(env.str("STET_STATIC_ROOT", default=str(DATA_DIR / "static")))
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# What `make assets` took out of the npm packages; absent where nobody opens a page (a worker's host, a plain check).
+VENDOR_DIR = BASE_DIR / "build" / "vendor"
+STATICFILES_DIRS: list[Path | tuple[str, Path]] = [BASE_DIR / "static"]
+if VENDOR_DIR.is_dir():
+    STATICFILES_DIRS.append(("vendor", VENDOR_DIR))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "ocrsite.storage.ModuleManifestStorage"},
