@@ -1,7 +1,6 @@
 # One image, two roles: `serve` runs the web server and the workers; `work` the workers alone.
-FROM node:22-slim AS assets
+FROM node:22 AS assets
 WORKDIR /app
-RUN apt-get update && apt-get install --yes --no-install-recommends make && rm -rf /var/lib/apt/lists/*
 COPY Makefile package.json package-lock.json .npmrc ./
 # Node is here: the Python environment that would bring one is not needed.
 RUN make --old-file=.venv/python.ok build/vendor/.ok
@@ -20,7 +19,7 @@ FROM python:3.12-slim
 RUN useradd --create-home --uid 10001 stet && mkdir /data && chown stet /data
 COPY --from=build /app /app
 WORKDIR /app
-USER stet
+USER 10001
 ENV PATH=/app/.venv/bin:$PATH PYTHONUNBUFFERED=1 STET_DATA_DIR=/data STET_STATIC_ROOT=/app/collected STET_LOG_FORMAT=json
 VOLUME /data
 EXPOSE 8000

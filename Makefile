@@ -16,7 +16,7 @@ help:
 	@echo "make run [PORT=8000]   set everything up, read the samples, serve the web application"
 	@echo "make test              set everything up and run the tests (SQLite, CPU engine)"
 	@echo "make test-postgres     the tests again on PostgreSQL and Redis (TEST_POSTGRES_URL, REDIS_URL)"
-	@echo "make lint              ruff, mypy --strict"
+	@echo "make lint              ruff, mypy --strict, hadolint"
 	@echo "make bench             the measurements of docs/benchmarks.md"
 	@echo "make messages          collect new texts for translation"
 	@echo "make lock              resolve the dependencies of pyproject.toml anew"
@@ -81,6 +81,7 @@ lint: $(VENV)/dev.ok
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
+	$(BIN)/hadolint Dockerfile
 
 bench: $(VENV)/dev.ok assets
 	$(BIN)/python -m tests.bench
