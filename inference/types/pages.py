@@ -1,8 +1,10 @@
 """What goes into an engine (`PageImage`) and what comes out of one (`PageReading`)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from unicodedata import east_asian_width
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +32,24 @@ class Word:
     text: str
     bbox: BBox
     score: float
+
+    def parts(self) -> "tuple[Word, ...]":
+        """Return what stands between white space, each part with its share of the box; wide characters count twice."""
+        ends = [0]
+        for character in self.text:
+            ends.append(ends[-1] + (2 if east_asian_width(character) in "WF" else 1))
+        step = self.bbox.width / max(ends[-1], 1)
+        return tuple(
+            Word(
+                found[0],
+                self.bbox._replace(x0=self._at(ends[found.start()], step), x1=self._at(ends[found.end()], step)),
+                self.score,
+            )
+            for found in re.finditer(r"\S+", self.text)
+        )
+
+    def _at(self, n_before: int, step: float) -> float:
+        return min(self.bbox.x0 + n_before * step, self.bbox.x1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import mimetypes
 import unicodedata
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
@@ -20,6 +20,8 @@ from review.exceptions import NotFoundError
 CHUNK_BYTES = 256 * 1024
 # A file never changes under its address. `private`: it is somebody's document, no shared cache may keep it.
 CACHE_CONTROL = "private, max-age=31536000, immutable"
+# What a new reading may change: asked for each time, sent only when it did.
+CHECKED_EACH_TIME = "private, no-cache"
 
 
 class AnyFormat(DefaultContentNegotiation):
@@ -48,17 +50,24 @@ def file_response(
 
     `etag` names the content (a hash).
     """
-    quoted = quote_etag(etag)
-    unchanged = get_conditional_response(request._request, etag=quoted)
-    response: HttpResponseBase = unchanged or _streamed(request, file, media_type)
-    response["ETag"] = quoted
-    response["Cache-Control"] = CACHE_CONTROL
-    response["Vary"] = "Authorization, Cookie"
-    response["X-Content-Type-Options"] = "nosniff"
+    response = unless_unchanged(request, etag, lambda: _streamed(request, file, media_type))
     # Whatever the file says, it runs nothing and loads nothing.
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     if disposition := content_disposition_header(is_attachment, safe_filename(filename)):
         response["Content-Disposition"] = disposition
+    return response
+
+
+def unless_unchanged(
+    request: Request, etag: str, make: Callable[[], HttpResponseBase], *, cache_control: str = CACHE_CONTROL
+) -> HttpResponseBase:
+    """Answer 304 when the client has what `etag` names, else what `make` makes; say how long it may be kept."""
+    quoted = quote_etag(etag)
+    response: HttpResponseBase = get_conditional_response(request._request, etag=quoted) or make()
+    response["ETag"] = quoted
+    response["Cache-Control"] = cache_control
+    response["Vary"] = "Authorization, Cookie"
+    response["X-Content-Type-Options"] = "nosniff"
     return response
 
 
@@ -89,4 +98,4 @@ async def _chunks(file: FieldFile) -> AsyncIterator[bytes]:
         await sync_to_async(opened.close, thread_sensitive=False)()
 
 
-__all__ = ["AnyFormat", "file_response", "media_type_of", "safe_filename"]
+__all__ = ["CHECKED_EACH_TIME", "AnyFormat", "file_response", "media_type_of", "safe_filename", "unless_unchanged"]

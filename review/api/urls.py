@@ -13,6 +13,7 @@ from review.api.views import (
     exports,
     files,
     health,
+    pages,
     policies,
     projects,
     records,
@@ -38,6 +39,8 @@ _documents: list[Route] = [
     _route("<id:id>/", documents.DocumentDetailView, "document"),
     _route("<id:id>/original/", files.OriginalView, "document_original"),
     _route("<id:id>/pages/<number:number>/image/", files.PageImageView, "page_image"),
+    _route("<id:id>/pages/<number:number>/words/", pages.PageWordsView, "page_words"),
+    _route("<id:id>/pages/<number:number>/crop/", pages.PageCropView, "page_crop"),
     _route("<id:id>/records/", documents.DocumentRecordsView, "document_records"),
     _route("<id:id>/rerun/", documents.RerunView, "document_rerun"),
 ]

@@ -74,6 +74,8 @@ ROWS: list[Row] = [
     Row("api:document", "GET", READERS, of_document),
     Row("api:document_original", "GET", READERS, of_document),
     Row("api:page_image", "GET", READERS, of_page),
+    Row("api:page_words", "GET", READERS, of_page),
+    Row("api:page_crop", "GET", READERS, of_page, query="?bbox=0,0,0.5,1"),
     Row("api:document_records", "GET", READERS, of_document),
     Row("api:document_rerun", "POST", managers(202), of_document),
     Row("api:records", "GET", READERS, in_project),

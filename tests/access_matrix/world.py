@@ -41,8 +41,10 @@ class World:
 
     @cached_property
     def document(self) -> Document:
-        """A routed document with a page, an open task and a record."""
+        """A routed document with a page that is a picture, an open task and a record."""
         document = factories.make_routed(self.cast.document_type)
+        page = document.pages.get()
+        page.image.save("page.jpg", ContentFile(SAMPLE.read_bytes()))
         Record.objects.create(
             project=self.cast.project,
             document=document,
