@@ -13,10 +13,10 @@ from inference.registry import build_engine
 
 
 class Spent(NamedTuple):
-    """Seconds on the wall, and CPU seconds of all processes together."""
+    """Seconds on the wall for all pages, and CPU seconds of all processes for each."""
 
     seconds: float
-    cpu_seconds: float
+    cpu_seconds_per_page: float
 
 
 def read_bare(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int, engine: str) -> Spent:
@@ -42,7 +42,7 @@ def read_bare(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int, 
     if any(process.exitcode for process in processes):
         raise RuntimeError("a process of the bare loop died")
     started, ended, cpu = zip(*(times.get() for _ in processes), strict=True)
-    return Spent(max(ended) - min(started), sum(cpu))
+    return Spent(max(ended) - min(started), sum(cpu) / len(files))
 
 
 def _loop(

@@ -12,10 +12,6 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db.models import Max
-from django.utils import timezone
-from django_q.conf import Conf
-from django_q.models import OrmQ
 
 from review.models import UNFINISHED_STATUSES, Document, DocumentStatus, PageRead, PageReadState, RoutingDecision
 from tests.bench import worlds
@@ -24,11 +20,10 @@ from tests.bench.report import write
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 POLL_SECONDS = 0.2
-HELD_BACK = "held back by the benchmark"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read the files; print one JSON object, `{"seconds", "cpu_seconds", "n_pages"}`, or the end of the log."""
+    """Read the files; print one JSON object, `{"seconds", "cpu_seconds_per_page"}`, or the end of the log."""
     parser = argparse.ArgumentParser(prog="product_run", description=__doc__)
     parser.add_argument("--warm-up", type=Path, nargs="+", required=True)
     parser.add_argument("--files", type=Path, nargs="+", required=True)
@@ -37,12 +32,9 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     call_command("migrate", verbosity=0)
     document_type = worlds.make_type(worlds.make_project(), "receipt")
+    # The tasks are done in this order: whoever reads a measured file has read one for warming up before.
     warm_up = worlds.receive(document_type, (path.read_bytes() for path in options.warm_up))
-    n_warm_up = OrmQ.objects.count()
     documents = worlds.receive(document_type, (path.read_bytes() for path in options.files))
-    # Files come first, the clock later: the worker sees the queue's other name only when its engines are warm.
-    measured = [message.pk for message in OrmQ.objects.order_by("pk")[n_warm_up:]]
-    OrmQ.objects.filter(pk__in=measured).update(key=HELD_BACK)
     log = Path(settings.DATA_DIR) / "serve.log"
     deadline = time.monotonic() + options.patience
     with log.open("wb") as file:
@@ -52,21 +44,18 @@ def main(arguments: Sequence[str]) -> int:
         served = subprocess.Popen(command, env=environment, stdout=file, stderr=subprocess.STDOUT)
         try:
             _wait_for(warm_up, served, deadline)
-            _require_warm(options.workers)
-            started, cpu_started = timezone.now(), family_cpu_seconds(served.pid)
-            OrmQ.objects.filter(pk__in=measured).update(key=Conf.CLUSTER_NAME)
+            n_begun, cpu_started = _n_routed(documents), family_cpu_seconds(served.pid)
             _wait_for(documents, served, deadline)
             cpu = family_cpu_seconds(served.pid) - cpu_started
+            started, ended = _start(warm_up, options.workers), _end(documents)
+            _require_read(documents)
         except RuntimeError as failure:
             write(f"{failure}\n{log.read_text(errors='replace')[-2000:]}")
             return 1
         finally:
             served.terminate()
             served.wait()
-    routed = RoutingDecision.objects.filter(document__in=documents).aggregate(last=Max("created_at"))["last"]
-    write(
-        json.dumps({"seconds": (routed - started).total_seconds(), "cpu_seconds": cpu, "n_pages": _n_read(documents)})
-    )
+    write(json.dumps({"seconds": ended - started, "cpu_seconds_per_page": cpu / (len(documents) - n_begun)}))
     return 0
 
 
@@ -86,19 +75,35 @@ def _wait_for(documents: Sequence[Document], served: "subprocess.Popen[bytes]", 
         time.sleep(POLL_SECONDS)
 
 
-def _require_warm(n_workers: int) -> None:
-    # A claim's token begins with the mark of the process that read the page.
-    tokens = PageRead.objects.filter(state=PageReadState.READ).values_list("claim_token", flat=True)
-    n_warm = len({token[:16] for token in tokens})
-    if n_warm < n_workers:
-        raise RuntimeError(f"only {n_warm} of {n_workers} workers took part in the warm-up; give it more files")
+def _n_routed(documents: Sequence[Document]) -> int:
+    return RoutingDecision.objects.filter(document__in=documents).count()
 
 
-def _n_read(documents: Sequence[Document]) -> int:
-    """Return how many pages were read; none of them may have been spared by a copy or a failure."""
+def _start(warm_up: Sequence[Document], n_workers: int) -> float:
+    """Return when the workers were warm, as a time in seconds: the mean of when each was done with its last file.
+
+    The mean, for a worker that is done sooner goes on to the measured files at once.
+    """
+    ends: dict[str, float] = {}
+    reads = PageRead.objects.filter(run__document__in=warm_up).select_related("run__decision")
+    for read in reads:
+        # A claim's token begins with the mark of the process that read the page.
+        worker = read.claim_token[:16]
+        ends[worker] = max(ends.get(worker, 0.0), read.run.decision.created_at.timestamp())
+    if len(ends) != n_workers:
+        raise RuntimeError(f"{len(ends)} of {n_workers} workers took part in the warm-up; give it more files")
+    return sum(ends.values()) / len(ends)
+
+
+def _end(documents: Sequence[Document]) -> float:
+    last = RoutingDecision.objects.filter(document__in=documents).latest("created_at")
+    return last.created_at.timestamp()
+
+
+def _require_read(documents: Sequence[Document]) -> None:
+    """Raise RuntimeError where a page was spared the reading: as a copy, from the cache, or by a failure."""
     found = Document.objects.filter(pk__in=[document.pk for document in documents])
     odd = found.exclude(status__in=(DocumentStatus.STORED, DocumentStatus.REVIEW)) | found.exclude(duplicate_of=None)
     read = PageRead.objects.filter(run__document__in=found, state=PageReadState.READ, is_cached=False).count()
     if odd.exists() or read != len(documents):
         raise RuntimeError("a document was not read")
-    return read

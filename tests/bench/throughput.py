@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
             spent = read_bare(warm_up[:WARM_UP_A_PROCESS], files, options.processes, options.engine)
         else:
             spent = run_product(warm_up, files, options.processes, options.engine)
-        runs.append((kind, len(files), spent.seconds, len(files) / spent.seconds, spent.cpu_seconds / len(files)))
+        runs.append((kind, len(files), spent.seconds, len(files) / spent.seconds, spent.cpu_seconds_per_page))
     speed = {kind: _speed([run[3] for run in runs if run[0] == kind]) for kind in ORDER}
     cpu = {kind: median([run[4] for run in runs if run[0] == kind]) for kind in ORDER}
     share = ratio(speed["product"], speed["bare"])
@@ -67,4 +67,4 @@ def run_product(warm_up: Sequence[Path], files: Sequence[Path], n_processes: int
     if done.returncode:
         raise RuntimeError(f"a run of the product failed:\n{done.stdout}")
     answer = json.loads(done.stdout.splitlines()[-1])
-    return Spent(answer["seconds"], answer["cpu_seconds"])
+    return Spent(answer["seconds"], answer["cpu_seconds_per_page"])
