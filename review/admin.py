@@ -139,6 +139,7 @@ _read_only(
     "id project document_type document state priority lease_holder created_at",
     filters="state",
 )
+_read_only(models.CostModel, "project currency cpu_hour gpu_hour person_hour changed_at")
 _read_only(models.TaskSkip, "id task reviewer reason created_at")
 _read_only(models.FieldEdit, "id task field_path version verdict author saved_at")
 _read_only(

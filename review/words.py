@@ -135,6 +135,20 @@ ACTS: Words = {
     "review_task.submitted": _("submitted"),
     "review_task.unusable": _("marked unusable"),
     "review_task.cancelled": _("review cancelled"),
+    "review_task.prioritised": _("priority changed"),
+    "review_task.assigned": _("kept for a reviewer"),
+}
+# How long work has waited and who has it (`review.selectors.queue`).
+AGES: Words = {
+    "hour": _("less than an hour"),
+    "day": _("an hour to a day"),
+    "week": _("a day to a week"),
+    "older": _("more than a week"),
+}
+HOLDINGS: Words = {
+    "free": _("free to take"),
+    "held": _("being worked on"),
+    "assigned": _("kept for somebody"),
 }
 EXPORT_FAILURES: Words = {
     "storage_full": _("the storage is full; free some space and ask again"),

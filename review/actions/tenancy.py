@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from review.actions._audit import record_audit
 from review.exceptions import ConflictError, InvalidInputError
-from review.models import ApiToken, Membership, Project, Role, Tenant, User
+from review.models import ApiToken, Membership, Project, ReviewTask, Role, TaskState, Tenant, User
 from review.selectors.access import Actor
 from review.selectors.tokens import token_digest
 
@@ -75,6 +75,8 @@ def remove_member(*, actor: Actor, project: Project, user: User) -> None:
             return
         record_audit(actor, "membership.removed", membership, project=project, detail={"user": user.pk})
         membership.delete()
+        # What was kept for them goes back to everybody.
+        ReviewTask.objects.filter(project=project, assignee=user, state=TaskState.OPEN).update(assignee=None)
         ApiToken.objects.filter(project=project, user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 

@@ -23,6 +23,8 @@ TaskEventName = Literal[
     "review_task.submitted",
     "review_task.unusable",
     "review_task.cancelled",
+    "review_task.prioritised",
+    "review_task.assigned",
 ]
 ExportEventName = Literal["export.requested", "export.progressed", "export.done", "export.failed", "export.cancelled"]
 

@@ -2,6 +2,7 @@
 
 from review.models.accuracy import AccuracyRollup, Population, ThroughputRollup
 from review.models.audit import AuditEntry, IdempotencyKey
+from review.models.costs import CostModel
 from review.models.datasets import DatasetExport, ExportState
 from review.models.documents import UNFINISHED_STATUSES, Document, DocumentStatus, Page
 from review.models.engines import EngineVersion, Reading
@@ -27,6 +28,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "CandidateSet",
+    "CostModel",
     "DatasetExport",
     "Document",
     "DocumentStatus",

@@ -22,7 +22,10 @@ class TaskState(models.TextChoices):
 
 
 class ReviewTask(models.Model):
-    """Work for one person for a while. A lease is a compare-and-set on `lease_token` ("" when never leased)."""
+    """Work for one person for a while. A lease is a compare-and-set on `lease_token` ("" when never leased).
+
+    `assignee` is whom a manager kept the task for: the queue gives it to nobody else.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="review_tasks")
     document_type = models.ForeignKey(DocumentType, on_delete=models.PROTECT, related_name="+")
@@ -33,6 +36,9 @@ class ReviewTask(models.Model):
     lease_holder = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     lease_expires_at = models.DateTimeField(_("lease expires at"), null=True)
     lease_token = models.CharField(_("lease token"), max_length=32, blank=True)
+    assignee = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("kept for")
+    )
     n_skips = models.PositiveSmallIntegerField(_("skips"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished at"), null=True)

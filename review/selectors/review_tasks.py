@@ -102,7 +102,7 @@ def tasks_for(
 def waiting_tasks(
     project: Project, reviewer: User, *, document_type: DocumentType | None = None, now: datetime | None = None
 ) -> QuerySet[ReviewTask]:
-    """Return what `reviewer` may be given next, best first: open, free, not skipped by the same person.
+    """Return what `reviewer` may be given next, best first: open, free, kept for nobody else, not skipped.
 
     Read in index order, so that the first rows cost the same with 1,000 and with 100,000 waiting.
     """
@@ -110,7 +110,8 @@ def waiting_tasks(
     if document_type is not None:
         tasks = tasks.filter(document_type=document_type)
     skips = TaskSkip.objects.filter(task=OuterRef("pk"), reviewer=reviewer)
-    return tasks.filter(~Exists(skips)).order_by("-priority", "id")
+    is_for_me = Q(assignee=None) | Q(assignee=reviewer)
+    return tasks.filter(is_for_me, ~Exists(skips)).order_by("-priority", "id")
 
 
 def tasks_held_by(project: Project, holder: User, *, document_type: DocumentType | None = None) -> QuerySet[ReviewTask]:

@@ -28,6 +28,22 @@ class FilterForm(forms.Form):
             self.fields[name] = forms.ChoiceField(label=label, required=False, choices=[anything, *choices])
 
 
+class QueueForm(forms.Form):
+    """What narrows the review queue; every field may be left open. `reasons` are the codes that occur in it."""
+
+    def __init__(self, data: QueryDict, *, document_types: list[DocumentType], reasons: list[str]) -> None:
+        super().__init__(data)
+        anything = ("", _("any"))
+        types = [(one.slug, words.label_of(one.labels, one.slug)) for one in document_types]
+        for name, label, choices in (
+            ("reason", _("Why"), [(code, words.say(words.REASONS, code)) for code in reasons]),
+            ("type", _("Type"), types),
+            ("age", _("Waiting"), list(words.AGES.items())),
+            ("holding", _("Who"), list(words.HOLDINGS.items())),
+        ):
+            self.fields[name] = forms.ChoiceField(label=label, required=False, choices=[anything, *choices])
+
+
 class ExportForm(forms.Form):
     """Which export to write."""
 

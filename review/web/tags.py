@@ -45,6 +45,24 @@ def act_in_words(action: str) -> str:
 
 
 @register.filter
+def reason_in_words(code: str) -> str:
+    """Return why a document was routed as it was, in words."""
+    return words.say(words.REASONS, code)
+
+
+@register.filter
+def age_class_in_words(code: str) -> str:
+    """Return how long something has waited, in words."""
+    return words.say(words.AGES, code)
+
+
+@register.filter
+def reasons_in_words(codes: list[str]) -> str:
+    """Return several reasons in one line."""
+    return words.joined(words.reasons_in_words(codes or ()))
+
+
+@register.filter
 def bytes_in_words(n_bytes: int) -> str:
     """Return a size with its unit."""
     return words.bytes_in_words(n_bytes)
