@@ -25,7 +25,7 @@ from inference.fields.locate import locate
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import OpenedPage, decode_page, encode_page, open_pages
 from inference.registry import engine_for
-from inference.types import DocumentTypeSpec, PageImage, parse_document_type
+from inference.types import PageImage
 from review.actions.accuracy import roll_up_reviews
 from review.actions.idempotency import forget_old_keys
 from review.actions.intake import file_limits
@@ -51,9 +51,10 @@ from review.actions.reading import (
 )
 from review.actions.recovery import free_claims, note_engine, prune, prune_incoming, requeue_exports, requeue_stalled
 from review.exceptions import StorageFullError
-from review.models import Document, SchemaVersion
+from review.models import Document
 from review.selectors.access import SYSTEM
 from review.selectors.reading import cached_reading_id, run_to_route, unread_page_ids
+from review.selectors.schemas import spec_of
 
 P = ParamSpec("P")
 SIGN_OF_LIFE_SECONDS = 10.0
@@ -250,7 +251,7 @@ def _route(run_id: int) -> None:
     due = run_to_route(run_id)
     if due is None:
         return
-    spec = _spec(due.run.schema_version)
+    spec = spec_of(due.run.schema_version)
     complete_run(
         actor=SYSTEM,
         run=due.run,
@@ -259,16 +260,6 @@ def _route(run_id: int) -> None:
         has_failed_pages=due.has_failed_pages,
         cpu_seconds=due.cpu_seconds,
     )
-
-
-_specs: dict[int, DocumentTypeSpec] = {}
-
-
-def _spec(version: SchemaVersion) -> DocumentTypeSpec:
-    # Schema versions never change; parsing one takes longer than routing a document.
-    if version.pk not in _specs:
-        _specs[version.pk] = parse_document_type(version.schema)
-    return _specs[version.pk]
 
 
 @task
