@@ -84,7 +84,8 @@ class ProjectPage(Plain):
     list_select_related = ("tenant",)
     search_fields = ("slug", "name")
     autocomplete_fields = ("tenant",)
-    readonly_fields = ("created_at",)
+    # The shares have an action with an audit row.
+    readonly_fields = ("second_review_share", "seeded_share", "created_at")
 
 
 @admin.register(models.Membership)
@@ -136,8 +137,8 @@ _read_only(models.RoutingDecision, "id run document policy band is_selected crea
 _read_only(models.FieldDecision, "id decision field_path band inclusion_probability is_to_examine")
 _read_only(
     models.ReviewTask,
-    "id project document_type document state priority lease_holder created_at",
-    filters="state",
+    "id project document_type document kind state priority lease_holder created_at",
+    filters="state kind",
 )
 _read_only(models.CostModel, "project currency cpu_hour gpu_hour person_hour changed_at")
 _read_only(models.TaskSkip, "id task reviewer reason created_at")
@@ -147,6 +148,12 @@ _read_only(
     "id task field_path verdict is_correct reviewer created_at",
     filters="verdict",
 )
+_read_only(
+    models.ReviewerCheck,
+    "id project task field_path reviewer source is_agreed is_right created_at",
+    filters="source",
+)
+_read_only(models.GroundTruth, "id project document field_path origin created_at", filters="origin")
 _read_only(
     models.Record,
     "id project document revision is_current reviewer created_at",

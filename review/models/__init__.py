@@ -14,12 +14,14 @@ from review.models.reviewing import (
     FieldReview,
     Record,
     ReviewTask,
+    TaskKind,
     TaskSkip,
     TaskState,
     Verdict,
 )
 from review.models.routing import FieldDecision, PolicyState, RoutingDecision, RoutingPolicy
 from review.models.schemas import DocumentType, SchemaVersion
+from review.models.second_looks import CheckSource, GroundTruth, ReviewerCheck, TruthOrigin
 from review.models.tenancy import ApiToken, Membership, Project, Role, Tenant, User
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "CandidateSet",
+    "CheckSource",
     "CostModel",
     "DatasetExport",
     "Document",
@@ -42,6 +45,7 @@ __all__ = [
     "FieldEdit",
     "FieldPrediction",
     "FieldReview",
+    "GroundTruth",
     "IdempotencyKey",
     "Membership",
     "Page",
@@ -55,15 +59,18 @@ __all__ = [
     "RegressionItem",
     "RegressionSet",
     "ReviewTask",
+    "ReviewerCheck",
     "Role",
     "RoutingDecision",
     "RoutingPolicy",
     "RunState",
     "SchemaVersion",
+    "TaskKind",
     "TaskSkip",
     "TaskState",
     "Tenant",
     "ThroughputRollup",
+    "TruthOrigin",
     "User",
     "Verdict",
     "WorkerHeartbeat",

@@ -21,10 +21,28 @@ class TaskState(models.TextChoices):
     CANCELLED = "cancelled", _("cancelled")
 
 
+class TaskKind(models.TextChoices):
+    """Why a person looks. Reviewers are never told which of REVIEW, SECOND_REVIEW and SEEDED a task is.
+
+    REVIEW: the router asked. SECOND_REVIEW: a second person answers the same questions without seeing the first
+    answers. ADJUDICATION: a third one decides where the two differ. SEEDED: the values are known already, and the
+    answers say how often the reviewer errs; nothing else follows from them.
+    """
+
+    REVIEW = "review", _("review")
+    SECOND_REVIEW = "second_review", _("second review")
+    ADJUDICATION = "adjudication", _("adjudication")
+    SEEDED = "seeded", _("document with known values")
+
+
 class ReviewTask(models.Model):
     """Work for one person for a while. A lease is a compare-and-set on `lease_token` ("" when never leased).
 
     `assignee` is whom a manager kept the task for: the queue gives it to nobody else.
+
+    Of a task that is no plain review, `first_task` is the review that it checks, or whose agreed values it is seeded
+    with. `inclusion_probability` is the chance with which a second review was drawn. `disputed_paths` are the fields
+    that an adjudication decides. `before_task` is the task in whose place a seeded one was given.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="review_tasks")
@@ -39,6 +57,11 @@ class ReviewTask(models.Model):
     assignee = models.ForeignKey(
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("kept for")
     )
+    kind = models.CharField(_("kind"), max_length=13, choices=TaskKind.choices, default=TaskKind.REVIEW)
+    first_task = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="second_looks")
+    before_task = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    inclusion_probability = models.FloatField(_("inclusion probability"), null=True, blank=True)
+    disputed_paths = models.JSONField(_("disputed fields"), default=list, blank=True)
     n_skips = models.PositiveSmallIntegerField(_("skips"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished at"), null=True)
@@ -55,10 +78,31 @@ class ReviewTask(models.Model):
                 condition=models.Q(state="open"),
             ),
             models.Index(fields=["lease_holder", "project"], name="task_held", condition=models.Q(state="open")),
+            # What only some may be given, and what seeded tasks are made from: few rows among many.
+            models.Index(
+                fields=["project", "kind"],
+                name="task_open_second_look",
+                condition=models.Q(state="open") & ~models.Q(kind="review"),
+            ),
+            models.Index(
+                fields=["project", "document_type", "-id"],
+                name="task_second_review_done",
+                condition=models.Q(state="done", kind="second_review"),
+            ),
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["document"], condition=models.Q(state="open"), name="one_open_task_per_document"
+            ),
+            models.UniqueConstraint(
+                fields=["first_task", "kind"],
+                condition=models.Q(kind__in=["second_review", "adjudication"]),
+                name="one_second_review_and_one_adjudication_per_review",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind="review", first_task=None)
+                | (~models.Q(kind="review") & ~models.Q(first_task=None)),
+                name="all_but_reviews_follow_a_review",
             ),
         ]
 
@@ -125,9 +169,10 @@ class FieldEdit(models.Model):
 class FieldReview(models.Model):
     """A person's verdict on one field of one task: a label. Append-only.
 
-    `is_in_sample` is false for a field that the reviewer looked at unasked: ground truth, but no part of an
-    estimate. The columns from `document_type` to `band` repeat what stood when the field was read, so that the
-    roll-ups read no other table. `is_correct` is null for an illegible field.
+    `is_in_sample` is false for a field that the reviewer looked at unasked, for second looks (the first answer
+    counts) and for an answer that an adjudication has replaced: no part of an estimate. The columns from
+    `document_type` to `band` repeat what stood when the field was read, so that the roll-ups read no other table.
+    `is_correct` is null for an illegible field.
     """
 
     task = models.ForeignKey(ReviewTask, on_delete=models.CASCADE, related_name="field_reviews")
@@ -171,7 +216,8 @@ class Record(models.Model):
     """The accepted values of a document. Append-only: a change is a new revision, one is current.
 
     `values` maps field_path to value. `provenance` maps field_path to {"source": "model", "engine_version",
-    "policy", "confidence", "band"} or {"source": "person", "reviewer", "verdict", "task"}.
+    "policy", "confidence", "band"} or {"source": "person", "reviewer", "verdict", "task"}, the latter with
+    "adjudicated": true where two people had differed.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="records")

@@ -47,17 +47,31 @@ class Tenant(models.Model):
 
 
 class Project(models.Model):
-    """A place where documents of some types are read and reviewed; its slug is unique in the installation."""
+    """A place where documents of some types are read and reviewed; its slug is unique in the installation.
+
+    `second_review_share` of the submitted reviews get a second, blind one; `seeded_share` of the tasks that are given
+    out are preceded by one whose values are known.
+    """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="projects", verbose_name=_("tenant"))
     slug = models.SlugField(_("slug"), unique=True)
     name = models.CharField(_("name"), max_length=200)
     engine_name = models.CharField(_("engine"), max_length=60, blank=True)
+    second_review_share = models.FloatField(_("share of second reviews"), default=0)
+    seeded_share = models.FloatField(_("share of tasks with known values"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("project")
         verbose_name_plural = _("projects")
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    second_review_share__gte=0, second_review_share__lte=1, seeded_share__gte=0, seeded_share__lte=1
+                ),
+                name="shares_of_second_looks_in_0_1",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
