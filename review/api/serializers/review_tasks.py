@@ -1,9 +1,15 @@
 """Review tasks: the queue, one task with all that is to be looked at, and what reviewers send."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from review import words
+from review.api import field_words
 from review.api.fields import (
     AnyValueField,
     BandField,
@@ -14,7 +20,16 @@ from review.api.fields import (
     WriteSerializer,
 )
 from review.api.serializers.documents import PageSerializer
-from review.models import TaskState, Verdict
+from review.models import FieldPrediction, Page, TaskState, Verdict
+from review.selectors.desk import DeskField
+from review.selectors.review_tasks import TaskDetail, TaskField
+
+
+class Labelled(Protocol):
+    """What has labels by language: a column, a group."""
+
+    labels: Mapping[str, str]
+
 
 LEASE_TOKEN_LENGTH = 32
 FIELD_PATH_LENGTH = 200
@@ -47,6 +62,14 @@ class EditSerializer(ReadSerializer):
     saved_at = serializers.DateTimeField()
 
 
+class EvidenceSerializer(ReadSerializer):
+    """One piece of what a confidence was made from."""
+
+    name = serializers.CharField()
+    words = serializers.CharField()
+    number = serializers.FloatField()
+
+
 class PredictionSerializer(ReadSerializer):
     """What the reader claims for a field, how sure it is and why."""
 
@@ -54,23 +77,68 @@ class PredictionSerializer(ReadSerializer):
     raw_text = serializers.CharField(allow_null=True)
     confidence = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
     evidence = ObjectField()
+    evidence_rows = serializers.SerializerMethodField(help_text="The evidence, each piece with its words.")
     findings = ReasonsField()
     page_number = serializers.IntegerField(allow_null=True)
     bbox = BoxField(allow_null=True)
 
+    @extend_schema_field(EvidenceSerializer(many=True))
+    def get_evidence_rows(self, prediction: FieldPrediction) -> list[dict[str, object]]:
+        """Return the evidence with words."""
+        return field_words.evidence_rows(prediction.evidence)
+
+
+class CandidateSerializer(ReadSerializer):
+    """Another place on the page that may show the field."""
+
+    text = serializers.CharField(help_text="As printed.")
+    value = AnyValueField(allow_null=True)
+    page_number = serializers.IntegerField()
+    bbox = BoxField()
+    score = serializers.FloatField(help_text="Higher is likelier; comparable within one field only.")
+
 
 class TaskFieldSerializer(ReadSerializer):
-    """One field of a task; `edit` null until somebody saved it."""
+    """One field of a task; `edit` null until somebody saved it. Sentences are in the language of the request."""
 
     field_path = serializers.CharField(source="path")
     labels = ObjectField(source="spec.labels")
+    label = serializers.SerializerMethodField(help_text="In the language of the request.")  # type: ignore[assignment]  # declared fields leave the class
     value_type = serializers.CharField(source="spec.value_type")
+    max_lines = serializers.IntegerField(source="spec.max_lines")
     is_required = serializers.BooleanField(source="spec.is_required")
+    state = serializers.SerializerMethodField(help_text="How it stands: for the mark beside it.")
+    sureness = serializers.SerializerMethodField(help_text="How sure the reader is, in a word; empty after a person.")
+    why = serializers.SerializerMethodField(help_text="Sentences: what is wrong, or what it was drawn for.")
+    evidence_line = serializers.SerializerMethodField(help_text="What the reading rests on, in one line.")
     is_to_examine = serializers.BooleanField(help_text="The task cannot be submitted without a verdict on it.")
     band = BandField(source="decision.band", default=None)
     reasons = ReasonsField(source="decision.reasons", default=list)
     prediction = PredictionSerializer(allow_null=True)
+    candidates = CandidateSerializer(many=True, help_text="The best five values, each once, the likeliest first.")
     edit = EditSerializer(allow_null=True)
+    versions = EditSerializer(many=True, help_text="What was saved, oldest first: to undo, save an earlier one again.")
+
+    def get_label(self, field: TaskField) -> str:
+        """Return the label to show."""
+        return words.label_of(field.spec.labels, field.path)
+
+    @extend_schema_field(serializers.ChoiceField(choices=field_words.STATES))
+    def get_state(self, field: TaskField) -> str:
+        """Return how the field stands."""
+        return field_words.state_of(field)
+
+    def get_sureness(self, field: TaskField) -> str:
+        """Return how sure the reader is."""
+        return field_words.sureness_of(field)
+
+    def get_why(self, field: TaskField) -> list[str]:
+        """Return what is wrong."""
+        return field_words.why_of(field)
+
+    def get_evidence_line(self, field: DeskField) -> str:
+        """Return what the reading rests on."""
+        return field_words.evidence_line(field)
 
 
 class ColumnSerializer(ReadSerializer):
@@ -78,8 +146,14 @@ class ColumnSerializer(ReadSerializer):
 
     path = serializers.CharField()
     labels = ObjectField()
+    label = serializers.SerializerMethodField()  # type: ignore[assignment]  # declared fields leave the class
     value_type = serializers.CharField()
+    max_lines = serializers.IntegerField()
     is_required = serializers.BooleanField()
+
+    def get_label(self, spec: Labelled) -> str:
+        """Return the label to show."""
+        return words.label_of(spec.labels)
 
 
 class GroupSerializer(ReadSerializer):
@@ -87,17 +161,67 @@ class GroupSerializer(ReadSerializer):
 
     path = serializers.CharField()
     labels = ObjectField()
+    label = serializers.SerializerMethodField()  # type: ignore[assignment]  # declared fields leave the class
     columns = ColumnSerializer(many=True)
+
+    def get_label(self, spec: Labelled) -> str:
+        """Return the label to show."""
+        return words.label_of(spec.labels)
+
+
+class DeskPageSerializer(PageSerializer):
+    """One page with where its words are, and parts of its picture."""
+
+    words = serializers.SerializerMethodField()
+    crop = serializers.SerializerMethodField(help_text="Add `?bbox=x0,y0,x1,y1` for a part of the picture.")
+
+    @extend_schema_field(OpenApiTypes.URI)
+    def get_words(self, page: Page) -> str:
+        """Return the address of the words."""
+        return self._address("api:page_words", page)
+
+    @extend_schema_field(OpenApiTypes.URI)
+    def get_crop(self, page: Page) -> str:
+        """Return the address of the crops."""
+        return self._address("api:page_crop", page)
+
+    def _address(self, name: str, page: Page) -> str:
+        kwargs = {"project": self.context["project"], "id": page.document_id, "number": page.page_number}
+        path = reverse(name, kwargs=kwargs)
+        request = self.context.get("request")
+        return request.build_absolute_uri(path) if request is not None else path
 
 
 class TaskDetailSerializer(TaskSerializer):
-    """A task with its fields and pages; shows a `TaskDetail`."""
+    """A task with all that is to be looked at; shows a `TaskDetail` of `desk_detail`."""
 
+    document_type_labels = ObjectField(source="spec.labels")
+    document_type_label = serializers.SerializerMethodField()
+    received_at = serializers.DateTimeField(source="task.document.received_at")
+    why_you = serializers.SerializerMethodField(help_text="Why a person is asked, one sentence a field.")
+    n_to_examine = serializers.SerializerMethodField(help_text="Fields that need a verdict.")
+    n_left = serializers.SerializerMethodField(help_text="Of these, not saved yet.")
     document_band = BandField(source="decision.band", default=None)
     document_reasons = ReasonsField(source="decision.reasons", default=list)
     fields = TaskFieldSerializer(many=True)  # type: ignore[assignment]  # declared fields leave the class
     groups = GroupSerializer(many=True)
-    pages = PageSerializer(many=True)
+    pages = DeskPageSerializer(many=True)
+
+    def get_document_type_label(self, detail: TaskDetail) -> str:
+        """Return the type's label to show."""
+        return words.label_of(detail.spec.labels, detail.task.document_type.slug)
+
+    def get_why_you(self, detail: TaskDetail) -> list[str]:
+        """Return why a person is asked."""
+        return field_words.why_you(detail)
+
+    def get_n_to_examine(self, detail: TaskDetail) -> int:
+        """Return how many fields need a verdict."""
+        return sum(field.is_to_examine for field in detail.fields)
+
+    def get_n_left(self, detail: TaskDetail) -> int:
+        """Return how many fields still need one."""
+        return sum(field.is_to_examine and field.edit is None for field in detail.fields)
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields, those of the queue taken from the detail's task."""

@@ -20,7 +20,8 @@ from review.api.serializers.review_tasks import (
 from review.api.views.base import ProjectListView, ProjectView
 from review.models import DocumentType, ReviewTask, Role
 from review.selectors.access import access_review_task
-from review.selectors.review_tasks import QueueSummary, queue_summary, task_detail, tasks_for
+from review.selectors.desk import desk_detail
+from review.selectors.review_tasks import QueueSummary, queue_summary, tasks_for
 
 
 class TaskListView(ProjectListView):
@@ -95,8 +96,11 @@ class TaskDetailView(TaskView):
         responses=TaskDetailSerializer,
     )
     def get(self, request: Request, **_: object) -> Response:
-        """Return the task with its pages, each field's reading, why it is to be looked at, and what was saved."""
-        return Response(TaskDetailSerializer(task_detail(self.task), context=context_of(self)).data)
+        """Return the task with its pages, each field's reading, why it is to be looked at, and what was saved.
+
+        Sentences and labels are in the language that `Accept-Language` asks for.
+        """
+        return Response(TaskDetailSerializer(desk_detail(self.task), context=context_of(self)).data)
 
 
 class LeaseTaskView(TaskView):
@@ -127,7 +131,7 @@ def given(view: ProjectView, lease: Lease | None, document_type: DocumentType | 
     }
     if lease is not None:
         answer |= {
-            "task": task_detail(lease.task),
+            "task": desk_detail(lease.task),
             "lease_token": lease.token,
             "lease_expires_at": lease.expires_at,
         }

@@ -1,5 +1,7 @@
 """Taking work from the queue through the API."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -7,11 +9,37 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from review.actions.leasing import lease_next_task
-from review.models import ReviewTask
+from review.models import CandidateSet, FieldPrediction, ReviewTask
 from review.selectors.access import Actor
 from tests import factories
 from tests.conftest import Cast
 
+INVOICE: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "x-label": {"en": "Invoice", "zh": "发票"},
+    "properties": {
+        "line_items": {
+            "type": "array",
+            "x-label": {"en": "Line items", "zh": "明细"},
+            "items": {
+                "type": "object",
+                "properties": {
+                    "description": {
+                        "type": "string",
+                        "x-label": {"en": "Description", "zh": "说明"},
+                        "x-max-lines": 3,
+                    },
+                    "amount": {
+                        "type": "string",
+                        "x-label": {"en": "Amount", "zh": "金额"},
+                        "x-value-type": "amount",
+                    },
+                },
+            },
+        }
+    },
+}
 TASKS = "/api/v1/projects/receipts/review-tasks/"
 
 
@@ -36,7 +64,92 @@ def test_the_next_task_comes_with_its_fields_pages_and_a_lease(cast: Cast, as_re
     assert fields["/total"]["edit"] is None
     assert fields["/total"]["labels"] == {"en": "Total", "zh": "合计"}
     page = given["task"]["pages"][0]
-    assert page["image"] == f"http://testserver/api/v1/projects/receipts/documents/{document.pk}/pages/1/image/"
+    base = f"http://testserver/api/v1/projects/receipts/documents/{document.pk}/pages/1/"
+    assert (page["image"], page["words"], page["crop"]) == (f"{base}image/", f"{base}words/", f"{base}crop/")
+    assert (page["width"], page["height"]) == (800, 1600)
+
+
+def test_the_desk_gets_everything_in_one_request(cast: Cast, as_reviewer: APIClient) -> None:
+    document = factories.make_routed(cast.document_type)
+    task = document.review_tasks.get()
+    CandidateSet.objects.create(
+        run=task.run,
+        payload={
+            "/total": [candidate("9.00", "9.00", 0.9), candidate("9.10", "9.10", 0.4), candidate("RM 9", "9.00", 0.2)]
+        },
+    )
+    FieldPrediction.objects.filter(field_path="/total").update(evidence={"margin": 0.5, "ocr_score": 0.99})
+    given = as_reviewer.post(f"{TASKS}lease/").json()
+    shown = given["task"]
+    assert (shown["document_type_labels"], shown["document_type_label"]) == ({"en": "Receipt", "zh": "收据"}, "Receipt")
+    assert (shown["n_to_examine"], shown["n_left"]) == (1, 1)
+    assert shown["why_you"] == ["Total: the reading is not sure enough"]
+    total = shown["fields"][2]
+    assert (total["label"], total["value_type"], total["max_lines"], total["state"]) == (
+        "Total",
+        "amount",
+        1,
+        "doubtful",
+    )
+    assert (total["sureness"], total["why"]) == ("unlikely", ["the reading is not sure enough"])
+    assert total["evidence_line"] == "the page also shows 9.10"
+    assert total["prediction"]["evidence_rows"][0] == {
+        "name": "margin",
+        "words": "lead over the next candidate",
+        "number": 0.5,
+    }
+    assert [(one["text"], one["bbox"]) for one in total["candidates"]] == [
+        ("9.00", [0.1, 0.2, 0.3, 0.4]),
+        ("9.10", [0.1, 0.2, 0.3, 0.4]),
+    ]
+    assert shown["fields"][0]["state"] == "ok"
+
+
+def test_what_was_saved_comes_back_with_its_earlier_versions(cast: Cast, as_reviewer: APIClient) -> None:
+    factories.make_routed(cast.document_type)
+    given = as_reviewer.post(f"{TASKS}lease/").json()
+    path = f"{TASKS}{given['task']['id']}/"
+    for version, value in enumerate(("9.10", "9.20")):
+        save = {"lease_token": given["lease_token"], "field_path": "/total", "verdict": "corrected", "value": value}
+        assert as_reviewer.patch(f"{path}fields/", save | {"base_version": version}, format="json").status_code == 200
+    shown = as_reviewer.get(path).json()
+    total = shown["fields"][2]
+    assert (total["state"], total["sureness"], shown["n_left"], shown["why_you"]) == ("person", "", 0, [])
+    assert [(one["version"], one["value"], one["author"]) for one in total["versions"]] == [
+        (1, "9.10", "rui"),
+        (2, "9.20", "rui"),
+    ]
+    assert total["edit"] == total["versions"][-1]
+
+
+def test_sentences_are_in_the_language_asked_for(cast: Cast, as_reviewer: APIClient) -> None:
+    task = factories.make_routed(cast.document_type).review_tasks.get()
+    shown = as_reviewer.get(f"{TASKS}{task.pk}/", HTTP_ACCEPT_LANGUAGE="zh-hans").json()
+    assert (shown["document_type_label"], shown["fields"][2]["label"]) == ("收据", "合计")
+    assert shown["why_you"] == ["合计：识别把握不足"]
+
+
+def test_a_repeated_group_comes_with_its_columns(cast: Cast, as_reviewer: APIClient) -> None:
+    invoice = factories.make_document_type(cast.project, "invoice", INVOICE)
+    plans = {"/line_items/0/amount": factories.FieldPlan(), "/line_items/0/description": factories.FieldPlan("Pens")}
+    task = factories.make_routed(invoice, plans).review_tasks.get()
+    shown = as_reviewer.get(f"{TASKS}{task.pk}/").json()
+    (group,) = shown["groups"]
+    assert (group["path"], group["label"]) == ("/line_items", "Line items")
+    columns = [(one["path"], one["label"], one["value_type"], one["max_lines"]) for one in group["columns"]]
+    assert columns == [("/description", "Description", "text", 3), ("/amount", "Amount", "amount", 1)]
+
+
+def candidate(text: str, value: str | None, score: float) -> dict[str, Any]:
+    """One of the places that may show a field, as runs keep them."""
+    return {
+        "text": text,
+        "value": value,
+        "page_number": 1,
+        "bbox": [0.1, 0.2, 0.3, 0.4],
+        "features": {"keyword_left": 1.0},
+        "score": score,
+    }
 
 
 def test_an_empty_queue_says_that_nothing_waits(cast: Cast, as_reviewer: APIClient) -> None:
@@ -140,5 +253,5 @@ def test_a_task_costs_as_many_queries_however_many_fields_it_has(
     plans = {f"/extra{number}": factories.FieldPlan() for number in range(n_fields)}
     task = factories.make_routed(cast.document_type, plans).review_tasks.get()
     as_reviewer.get(TASKS)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(12):
         assert as_reviewer.get(f"{TASKS}{task.pk}/").status_code == 200
