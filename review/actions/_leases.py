@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -20,7 +21,12 @@ from review.models import ReviewTask, TaskState, User
 from review.selectors.access import Actor
 from review.selectors.review_tasks import is_free
 
-FREE: Mapping[str, Any] = {"lease_holder": None, "lease_token": "", "lease_expires_at": None}
+FREE: Mapping[str, Any] = {
+    "lease_holder": None,
+    "lease_token": "",
+    "lease_expires_at": None,
+    "lease_behind": None,
+}
 """The columns of a task that nobody holds."""
 
 
@@ -51,7 +57,7 @@ def claim(task_id: int, *, seen_token: str, user: User) -> str | None:
     # The token alone is not enough: a holder who was late may have renewed under the same token since it was seen.
     is_taken = ReviewTask.objects.filter(
         is_free(timezone.now()), pk=task_id, state=TaskState.OPEN, lease_token=seen_token
-    ).update(lease_holder=user, lease_token=token, lease_expires_at=lease_end())
+    ).update(lease_holder=user, lease_token=token, lease_expires_at=lease_end(), lease_behind=None)
     return token if is_taken else None
 
 
@@ -61,6 +67,23 @@ def change_held(task: ReviewTask, user: User, lease_token: str, values: Mapping[
         return False
     held = ReviewTask.objects.filter(pk=task.pk, state=TaskState.OPEN, lease_token=lease_token, lease_holder=user)
     return bool(held.update(**dict(values)))
+
+
+def work_on(task: ReviewTask, user: User) -> bool:
+    """Renew the lease of the task that `user` works on now; say whether they hold it."""
+    held = ReviewTask.objects.filter(pk=task.pk, state=TaskState.OPEN, lease_holder=user)
+    return bool(held.update(lease_expires_at=lease_end(), lease_behind=None))
+
+
+def keep_ready(lease: Lease, behind: ReviewTask) -> None:
+    """Make a lease depend on the one of `behind`: renewed and released with it."""
+    held = ReviewTask.objects.filter(pk=lease.task.pk, state=TaskState.OPEN, lease_token=lease.token)
+    held.update(lease_behind=behind)
+
+
+def kept_ready_behind(task: ReviewTask, user: User) -> QuerySet[ReviewTask]:
+    """Return what `user` holds to go on with after `task`."""
+    return ReviewTask.objects.filter(lease_behind=task, lease_holder=user, state=TaskState.OPEN)
 
 
 def lease_lost(task: ReviewTask, details: Mapping[str, Any] = {}) -> LeaseLostError:

@@ -1,10 +1,23 @@
 """Taking a task, keeping it, giving it back."""
 
 from django.db import transaction
+from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
 from review.actions._audit import record_audit
-from review.actions._leases import FREE, Lease, change_held, claim, lease_end, lease_lost, person, publish_task
+from review.actions._leases import (
+    FREE,
+    Lease,
+    change_held,
+    claim,
+    keep_ready,
+    kept_ready_behind,
+    lease_end,
+    lease_lost,
+    person,
+    publish_task,
+    work_on,
+)
 from review.exceptions import ConflictError
 from review.models import DocumentType, Project, ReviewTask, TaskState, User
 from review.selectors.access import Actor
@@ -23,18 +36,31 @@ __all__ = [
 N_CANDIDATES = 20
 
 
-def lease_next_task(*, actor: Actor, project: Project, document_type: DocumentType | None = None) -> Lease | None:
+def lease_next_task(
+    *,
+    actor: Actor,
+    project: Project,
+    document_type: DocumentType | None = None,
+    besides: ReviewTask | None = None,
+) -> Lease | None:
     """Give the actor the most important, then oldest task of the project (of one type); None when nothing is left.
 
     A reviewer who did not finish a task gets that one again, under the same token: a reload takes no second task.
     Tasks that the actor skipped are left out.
+
+    With `besides`, a task that the actor holds and works on, the one after it is kept ready: at most one, renewed with
+    every `renew_lease` of the first and given back with it. Raise LeaseLostError when the actor does not hold it.
     """
     user = person(actor)
     with transaction.atomic(durable=True):
         _one_request_at_a_time(user)
-        lease = _resume(project, user, document_type)
+        if besides is not None and not work_on(besides, user):
+            raise lease_lost(besides)
+        lease = _resume(project, user, document_type, besides)
         is_resumed = lease is not None
         lease = lease or _take_next(project, user, document_type)
+        if lease is not None and besides is not None:
+            keep_ready(lease, besides)
         if lease is not None:
             _announce(actor, lease, is_resumed=is_resumed)
     return lease
@@ -60,23 +86,32 @@ def lease_task(*, actor: Actor, task: ReviewTask) -> Lease:
 def renew_lease(*, actor: Actor, task: ReviewTask, lease_token: str) -> Lease:
     """Prolong the actor's lease, also a lapsed one that nobody took over; raise LeaseLostError otherwise.
 
+    The lease of the task that is kept ready behind it is prolonged too.
+
     A heartbeat moves nothing, so it leaves neither an audit row nor an event.
     """
     user = person(actor)
     with transaction.atomic(durable=True):
         if not _renew(task, user, lease_token):
             raise lease_lost(task)
+        kept_ready_behind(task, user).update(lease_expires_at=lease_end())
         return _lease(task.pk, lease_token)
 
 
 def release_task(*, actor: Actor, task: ReviewTask, lease_token: str) -> None:
-    """Give the actor's task back to the queue; what was saved in it stays. Raise LeaseLostError."""
+    """Give the actor's task back to the queue; what was saved in it stays. Raise LeaseLostError.
+
+    So is the task that was kept ready behind it.
+    """
     user = person(actor)
     with transaction.atomic(durable=True):
         if not change_held(task, user, lease_token, FREE):
             raise lease_lost(task)
-        record_audit(actor, "review_task.released", task, project=task.project_id)
-        publish_task(task, "review_task.released")
+        ready = list(kept_ready_behind(task, user))
+        ReviewTask.objects.filter(pk__in=[other.pk for other in ready], lease_holder=user).update(**FREE)
+        for released in (task, *ready):
+            record_audit(actor, "review_task.released", released, project=released.project_id)
+            publish_task(released, "review_task.released")
 
 
 def release_task_for_manager(*, actor: Actor, task: ReviewTask) -> None:
@@ -104,8 +139,15 @@ def _one_request_at_a_time(user: User) -> None:
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
 
 
-def _resume(project: Project, user: User, document_type: DocumentType | None) -> Lease | None:
-    own = tasks_held_by(project, user, document_type=document_type).first()
+def _resume(
+    project: Project, user: User, document_type: DocumentType | None, besides: ReviewTask | None
+) -> Lease | None:
+    held = tasks_held_by(project, user, document_type=document_type)
+    if besides is None:
+        # What one works on comes before what was kept ready.
+        own = held.order_by(F("lease_behind").asc(nulls_first=True), "-lease_expires_at", "id").first()
+    else:
+        own = held.exclude(pk=besides.pk).order_by(F("lease_behind").desc(nulls_last=True), "id").first()
     return _lease(own.pk, own.lease_token) if own is not None and _renew(own, user, own.lease_token) else None
 
 
@@ -120,7 +162,7 @@ def _take_next(project: Project, user: User, document_type: DocumentType | None)
 
 
 def _renew(task: ReviewTask, user: User, lease_token: str) -> bool:
-    return change_held(task, user, lease_token, {"lease_expires_at": lease_end()})
+    return change_held(task, user, lease_token, {"lease_expires_at": lease_end(), "lease_behind": None})
 
 
 def _lease(task_id: int, token: str) -> Lease:

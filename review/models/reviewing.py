@@ -38,7 +38,8 @@ class TaskKind(models.TextChoices):
 class ReviewTask(models.Model):
     """Work for one person for a while. A lease is a compare-and-set on `lease_token` ("" when never leased).
 
-    `assignee` is whom a manager kept the task for: the queue gives it to nobody else.
+    `lease_behind` is the task that the holder works on first: the lease of this one, which is kept ready, is renewed
+    with the first one's. `assignee` is whom a manager kept the task for: the queue gives it to nobody else.
 
     Of a task that is no plain review, `first_task` is the review that it checks, or whose agreed values it is seeded
     with. `inclusion_probability` is the chance with which a second review was drawn. `disputed_paths` are the fields
@@ -54,6 +55,7 @@ class ReviewTask(models.Model):
     lease_holder = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     lease_expires_at = models.DateTimeField(_("lease expires at"), null=True)
     lease_token = models.CharField(_("lease token"), max_length=32, blank=True)
+    lease_behind = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     assignee = models.ForeignKey(
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("kept for")
     )

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +19,7 @@ from review.api.serializers.review_tasks import (
     TaskSerializer,
 )
 from review.api.views.base import ProjectListView, ProjectView
+from review.exceptions import InvalidInputError, NotFoundError
 from review.models import DocumentType, ReviewTask, Role
 from review.selectors.access import access_review_task
 from review.selectors.desk import desk_detail
@@ -57,22 +59,33 @@ class LeaseNextView(ProjectView):
         tags=["Review"],
         summary="Take the next task",
         request=LeaseNextSerializer,
-        responses={200: GivenTaskSerializer, **problems(400)},
+        responses={200: GivenTaskSerializer, **problems(400, 409)},
         examples=[
             OpenApiExample("Any kind", value={}, request_only=True),
             OpenApiExample("Receipts only", value={"document_type": "receipt"}, request_only=True),
+            OpenApiExample("The one after the task at hand", value={"besides": 412}, request_only=True),
         ],
     )
     def post(self, request: Request, **_: object) -> Response:
         """Take the most important, then oldest task that is free. A task you did not finish comes first again.
 
-        With nothing to give the answer is 200 with `task` null, `reason` why, and the queue as you find it.
+        With nothing to give the answer is 200 with `task` null, `reason` why, and the queue as you find it. With
+        `besides` the task after the one you work on is kept ready for you, always the same one however often you ask:
+        its lease goes on with the heartbeats of the first and ends with them; 409 when you do not hold the first.
         """
         asked = self.validated(LeaseNextSerializer, request)
         slug = asked["document_type"]
         document_type = self.named_document_type(slug) if slug is not None else None
-        lease = lease_next_task(actor=self.actor, project=self.project, document_type=document_type)
+        besides = self.named_task(asked["besides"]) if asked["besides"] is not None else None
+        lease = lease_next_task(actor=self.actor, project=self.project, document_type=document_type, besides=besides)
         return given(self, lease, document_type)
+
+    def named_task(self, task_id: int) -> ReviewTask:
+        """Return the task that a body names; raise InvalidInputError at /besides when there is none."""
+        try:
+            return access_review_task(self.actor, self.slug, task_id, self.required_role)
+        except NotFoundError:
+            raise InvalidInputError.at("/besides", _("This project has no task of this number.")) from None
 
 
 class TaskView(ProjectView):

@@ -140,6 +140,39 @@ def test_a_repeated_group_comes_with_its_columns(cast: Cast, as_reviewer: APICli
     assert columns == [("/description", "Description", "text", 3), ("/amount", "Amount", "amount", 1)]
 
 
+def test_the_next_task_is_kept_ready_besides_the_one_at_hand(cast: Cast, as_reviewer: APIClient) -> None:
+    tasks = [factories.make_routed(cast.document_type).review_tasks.get() for _ in range(2)]
+    first = as_reviewer.post(f"{TASKS}lease/").json()
+    ready = as_reviewer.post(f"{TASKS}lease/", {"besides": first["task"]["id"]}, format="json").json()
+    assert [first["task"]["id"], ready["task"]["id"]] == [task.pk for task in tasks]
+    assert ready["task"]["pages"]
+    assert ready["lease_token"] != first["lease_token"]
+    submit = {"lease_token": first["lease_token"], "verdicts": [{"field_path": "/total", "verdict": "confirmed"}]}
+    assert as_reviewer.post(f"{TASKS}{tasks[0].pk}/submit/", submit, format="json").status_code == 200
+    assert as_reviewer.post(f"{TASKS}lease/").json()["lease_token"] == ready["lease_token"]
+    none = as_reviewer.post(f"{TASKS}lease/", {"besides": tasks[1].pk}, format="json").json()
+    assert (none["task"], none["reason"]) == (None, "held_by_others")
+
+
+def test_nothing_is_kept_ready_besides_a_task_one_does_not_hold(cast: Cast, as_reviewer: APIClient) -> None:
+    task = factories.make_routed(cast.document_type).review_tasks.get()
+    answer = as_reviewer.post(f"{TASKS}lease/", {"besides": task.pk}, format="json")
+    assert (answer.status_code, answer.json()["code"]) == (409, "lease_lost")
+
+
+@pytest.mark.parametrize("besides", [0, -1, "x", 1.5, 10**18, 999_999])
+def test_besides_names_a_task_of_the_project(cast: Cast, as_reviewer: APIClient, besides: object) -> None:
+    answer = as_reviewer.post(f"{TASKS}lease/", {"besides": besides}, format="json")
+    assert answer.status_code == 400
+    assert answer.json()["problems"][0]["pointer"] == "/besides"
+
+
+def test_besides_a_foreign_task_nothing_is_given(cast: Cast, as_reviewer: APIClient) -> None:
+    foreign = factories.make_routed(cast.other_document_type).review_tasks.get()
+    answer = as_reviewer.post(f"{TASKS}lease/", {"besides": foreign.pk}, format="json")
+    assert answer.status_code == 400
+
+
 def candidate(text: str, value: str | None, score: float) -> dict[str, Any]:
     """One of the places that may show a field, as runs keep them."""
     return {
