@@ -11,6 +11,8 @@ from typing import NamedTuple
 from inference.bench import load_pages
 from inference.registry import build_engine
 
+WARM_UP_SECONDS = 120
+
 
 class Spent(NamedTuple):
     """Seconds on the wall for all pages, and CPU seconds of all processes for each."""
@@ -55,7 +57,8 @@ def _loop(
     engine = build_engine(engine_name)
     for page in load_pages(warm_up):
         engine.read_page(page)
-    barrier.wait()
+    # Where another process died, nobody waits for it for ever.
+    barrier.wait(timeout=WARM_UP_SECONDS)
     # The clock is the system's, the same in all processes.
     started, cpu_started = time.monotonic(), time.process_time()
     while (file := todo.get()) is not None:

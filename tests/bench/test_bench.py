@@ -218,6 +218,7 @@ def bench_databases() -> set[str]:
 
 @pytest.mark.sqlite
 @pytest.mark.engine
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("words", ["engine --limit 1", "throughput --files 2"])
 def test_a_benchmark_of_reading_runs_to_its_end(words: str) -> None:
     result = run_bench(*words.split())
