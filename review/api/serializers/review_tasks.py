@@ -267,6 +267,14 @@ class LeaseNextSerializer(WriteSerializer):
     """Which kind of task; any kind when left out. `besides`: the task you work on, to have the next one kept ready."""
 
     document_type = serializers.SlugField(max_length=50, required=False, allow_null=True, default=None)
+    besides = serializers.IntegerField(
+        min_value=1,
+        max_value=10**18 - 1,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="A task that you hold. The one you get is renewed by its heartbeat and given back with it.",
+    )
 
 
 class HeldSerializer(WriteSerializer):
@@ -300,14 +308,6 @@ class VerdictSerializer(WriteSerializer):
     )
 
 
-    besides = serializers.IntegerField(
-        min_value=1,
-        max_value=10**18 - 1,
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="A task that you hold. The one you get is renewed by its heartbeat and given back with it.",
-    )
 class SubmitSerializer(HeldSerializer):
     """Your lease; `verdicts` add to what was saved and win over it."""
 
