@@ -138,6 +138,19 @@ ACTS: Words = {
     "review_task.prioritised": _("priority changed"),
     "review_task.assigned": _("kept for a reviewer"),
 }
+# What can be wrong with the rules of a policy (`review.routing.policy`), and the names of its parts.
+POLICY_PROBLEMS: Words = {
+    "must be a number from 0 to 1": _("give a number from 0 to 1"),
+    "must be a number from 0 to 1, or null for never": _("give a number from 0 to 1, or nothing for “never”"),
+    "must not be above auto": _("the limit for a look lies above the limit for storing without one"),
+    "must be a number above 0 and at most 1": _("give a number above 0 and at most 1; some must be looked at"),
+}
+POLICY_PARTS: Words = {
+    "default": _("every other field"),
+    "audit_auto_share": _("share of sure documents that is checked"),
+    "audit_sampled_share": _("share of fairly sure documents that is checked"),
+    "full_examination_share": _("share of doubtful documents in which every field is checked"),
+}
 # How long work has waited and who has it (`review.selectors.queue`).
 AGES: Words = {
     "hour": _("less than an hour"),

@@ -1,5 +1,6 @@
 """The template tags and filters of the pages (`{% load stet %}`)."""
 
+import json
 import math
 from typing import Any
 
@@ -57,6 +58,18 @@ def age_class_in_words(code: str) -> str:
 
 
 @register.filter
+def policy_part(code: str) -> str:
+    """Return the name of a part of a policy."""
+    return words.say(words.POLICY_PARTS, code)
+
+
+@register.filter
+def as_json(data: Any) -> str:  # noqa: ANN401 - whatever a chart is drawn from
+    """Return plain data as JSON, for an attribute that a chart reads."""
+    return json.dumps(data, ensure_ascii=False)
+
+
+@register.filter
 def reasons_in_words(codes: list[str]) -> str:
     """Return several reasons in one line."""
     return words.joined(words.reasons_in_words(codes or ()))
@@ -87,9 +100,9 @@ def bucket_in_words(bucket: str) -> str:
 
 
 @register.filter
-def percent(share: float | None) -> str:
-    """Return a share in 0-1 as a percentage with one decimal."""
-    return f"{number(share)} %" if share is not None else "–"
+def percent(share: float | str | None) -> str:
+    """Return a share in 0-1 as a percentage with one decimal; nothing, and what a template lacks, is a dash."""
+    return f"{number(share)} %" if isinstance(share, int | float) else "–"
 
 
 @register.filter

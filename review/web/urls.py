@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
-from review.web.views import accuracy, document, documents, exports, home, queue, session, tokens
+from review.web.views import accuracy, document, documents, exports, home, policies, queue, session, tokens
 
 project_patterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="documents"), name="project"),
@@ -16,6 +16,9 @@ project_patterns: list[URLPattern | URLResolver] = [
     path("documents/<int:document_id>/pages/<int:page_number>/", document.page_image, name="page_image"),
     path("queue/", queue.queue, name="queue"),
     path("queue/change/", queue.change_queue, name="change_queue"),
+    path("policies/", policies.policies, name="policies"),
+    path("policies/<slug:type_slug>/", policies.policy, name="policy"),
+    path("policies/<slug:type_slug>/<int:number>/activate/", policies.activate, name="activate_policy"),
     path("accuracy/", accuracy.accuracy, name="accuracy"),
     path("exports/", exports.exports, name="exports"),
     path("exports/<int:export_id>/cancel/", exports.cancel, name="cancel_export"),

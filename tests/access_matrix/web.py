@@ -28,6 +28,10 @@ def in_project(world: World) -> Mapping[str, Any]:
     return {"slug": world.project}
 
 
+def of_type(world: World) -> Mapping[str, Any]:
+    return {"slug": world.project, "type_slug": "receipt"}
+
+
 def of_document(world: World) -> Mapping[str, Any]:
     return {"slug": world.project, "document_id": world.document.pk}
 
@@ -72,6 +76,10 @@ ROWS: list[Row] = [
         lambda world: {"task": [world.task.pk], "act": "release"},
         content_format="multipart",
     ),
+    Row("policies", "GET", managers(302), in_project),
+    Row("policy", "GET", managers(), of_type),
+    Row("policy", "POST", managers(400), of_type, content_format="multipart"),
+    Row("activate_policy", "POST", managers(302), lambda world: {**of_type(world), "number": world.draft.number}),
     Row("accuracy", "GET", managers(), in_project),
     Row("exports", "GET", managers(), in_project),
     Row("exports", "POST", managers(302), in_project, body(format="csv"), content_format="multipart"),

@@ -1,0 +1,107 @@
+"""What other thresholds would have made of what was already routed, by the rules of `review.routing.decide`.
+
+A field's stored decision holds everything that the thresholds do not touch: a field that a person had to look at for
+another reason than its confidence (a broken rule, a missing value, a document at fault) stays with that person
+whatever the thresholds; a field without a confidence keeps its band. Only what confidence alone decided moves.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from review.routing.bands import Band
+from review.routing.decide import base_share
+from review.routing.policy import PolicyRules, Thresholds
+from review.routing.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedField:
+    """One field as it was routed: its band then and the reasons, and the confidence that stood behind it."""
+
+    field_path: str
+    confidence: float | None
+    band: Band
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BandCounts:
+    """How many fell into each band."""
+
+    n_auto: int = 0
+    n_sampled: int = 0
+    n_review: int = 0
+
+    @property
+    def n(self) -> int:
+        """All of them."""
+        return self.n_auto + self.n_sampled + self.n_review
+
+    @property
+    def n_stored(self) -> int:
+        """How many are stored without waiting for a person."""
+        return self.n_auto + self.n_sampled
+
+    @classmethod
+    def of(cls, bands: Iterable[Band]) -> "BandCounts":
+        """Count bands."""
+        counts = dict.fromkeys(Band, 0)
+        for band in bands:
+            counts[band] += 1
+        return cls(counts[Band.AUTO], counts[Band.SAMPLED], counts[Band.REVIEW])
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Documents and fields by band, as rules would have them."""
+
+    documents: BandCounts
+    fields: Mapping[str, BandCounts]
+
+
+def reband(field: RoutedField, limits: Thresholds) -> Band:
+    """Return the band that the field would have had under other thresholds, everything else being as it was."""
+    is_doubted = field.band is Band.REVIEW and any(reason != Reason.LOW_CONFIDENCE for reason in field.reasons)
+    confidence = field.confidence
+    if is_doubted or confidence is None or not 0 <= confidence <= 1:
+        return field.band
+    if confidence < limits.review:
+        return Band.REVIEW
+    return Band.SAMPLED if limits.auto is None or confidence < limits.auto else Band.AUTO
+
+
+def what_if(
+    documents: Iterable[Sequence[RoutedField]], rules: PolicyRules, required_paths: Iterable[str] = ()
+) -> WhatIf:
+    """Return the bands that documents and their fields would have had under `rules`.
+
+    A document has the worst band of its required fields, of all where it has none. Fields of one column of a table
+    count together under the path with `*`.
+    """
+    required = frozenset(required_paths)
+    whole: list[Band] = []
+    by_path: dict[str, list[Band]] = {}
+    for fields in documents:
+        bands = [(field.field_path, reband(field, rules.thresholds_for(field.field_path))) for field in fields]
+        deciding = [band for path, band in bands if column_path(path) in required] or [band for _, band in bands]
+        whole.append(Band.worst(deciding))
+        for path, band in bands:
+            by_path.setdefault(column_path(path), []).append(band)
+    return WhatIf(BandCounts.of(whole), {path: BandCounts.of(bands) for path, bands in by_path.items()})
+
+
+def unseen_weight_under(rules: PolicyRules, field: RoutedField, inclusion_probability: float) -> float:
+    """Return how many values stored unseen under `rules` an examined field stands for; 0 when a person would look.
+
+    It stands for 1/pi fields like it (`review.accuracy.estimators`), of which the share that the rules' audits leave
+    out would be stored unseen. Raise ValueError unless 0 < pi <= 1.
+    """
+    if not 0 < inclusion_probability <= 1:
+        raise ValueError("an inclusion probability lies above 0 and is at most 1")
+    band = reband(field, rules.thresholds_for(field.field_path))
+    return 0.0 if band is Band.REVIEW else (1 - base_share(band, rules)) / inclusion_probability
+
+
+def column_path(field_path: str) -> str:
+    """Return the path with each row number as `*`."""
+    return "/".join("*" if token.isdecimal() else token for token in field_path.split("/"))
