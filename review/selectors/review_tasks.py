@@ -148,6 +148,11 @@ def queue_summary(
     )
 
 
+def n_waiting(project: Project) -> int:
+    """Return how many tasks of a project are open, held or not."""
+    return ReviewTask.objects.filter(project=project, state=TaskState.OPEN).count()
+
+
 def current_edits(task: ReviewTask) -> dict[str, FieldEdit]:
     """Return the highest version of each field that was saved in the task."""
     edits = FieldEdit.objects.select_related("author").filter(task=task).order_by("version")

@@ -12,6 +12,7 @@ from django.shortcuts import render
 from review.exceptions import ForbiddenError, NotFoundError
 from review.models import Project, Role, User
 from review.selectors.access import Actor, projects_for, role_in
+from review.selectors.review_tasks import n_waiting
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=HttpResponseBase)
@@ -50,6 +51,7 @@ def render_in_project(
     """Render a page of a project within its frame: the switcher, the navigation of the actor's role."""
     role = role_in(actor, project) or Role.VIEWER
     frame = {
+        "n_waiting": n_waiting(project) if role.includes(Role.REVIEWER) else 0,
         "project": project,
         "projects": projects_for(actor),
         "is_reviewer": role.includes(Role.REVIEWER),

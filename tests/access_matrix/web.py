@@ -80,6 +80,7 @@ ROWS: list[Row] = [
     Row("policy", "GET", managers(), of_type),
     Row("policy", "POST", managers(400), of_type, content_format="multipart"),
     Row("activate_policy", "POST", managers(302), lambda world: {**of_type(world), "number": world.draft.number}),
+    Row("desk", "GET", reviewers(200), in_project),
     Row("accuracy", "GET", managers(), in_project),
     Row("exports", "GET", managers(), in_project),
     Row("exports", "POST", managers(302), in_project, body(format="csv"), content_format="multipart"),
