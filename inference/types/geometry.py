@@ -33,9 +33,5 @@ class BBox(NamedTuple):
         boxes = list(boxes)
         if not boxes:
             raise ValueError("a box around nothing was asked for")
-        return cls(
-            min(box.x0 for box in boxes),
-            min(box.y0 for box in boxes),
-            max(box.x1 for box in boxes),
-            max(box.y1 for box in boxes),
-        )
+        lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+        return cls(min(lefts), min(tops), max(rights), max(bottoms))

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from inference.fields.normalise.text import clean_text
 from inference.fields.normalise.values import TYPED, normalise
@@ -10,6 +11,8 @@ from inference.types import ValueType
 MARKS = re.compile(r"[^a-z0-9]+")
 
 
+# The same lines and keywords are folded again and again while one document is searched; the bound keeps little of it.
+@lru_cache(maxsize=4096)
 def folded(text: str) -> str:
     """Return letters and digits only, without case or width."""
     plain = clean_text(clean_text(text).casefold())

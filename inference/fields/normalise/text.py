@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from inference.fields.normalise.locales import split_locale
 from inference.fields.normalise.outcome import NOTHING, Normalised
@@ -13,6 +14,7 @@ WITHOUT_ACCENTS = frozenset({"en", "ms"})
 EDGES = " \t,;:：，；、|_~*="
 
 
+@lru_cache(maxsize=4096)
 def clean_text(text: str) -> str:
     """Return NFKC text with plain dashes, no invisible characters and single spaces."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", INVISIBLE.sub("", text)).translate(SAME_AS)
