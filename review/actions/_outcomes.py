@@ -1,14 +1,15 @@
 """What follows from a submitted task: the labels, and the values of the record with where each came from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from review.actions._verdicts import FieldVerdict, Settled, settle
 from review.exceptions import InvalidInputError
-from review.models import Document, FieldReview, Record, User, Verdict
+from review.models import Document, FieldReview, Record, TaskKind, User, Verdict
 from review.routing.bands import Band
 from review.selectors.review_tasks import TaskDetail, TaskField
 
@@ -21,6 +22,16 @@ class Outcome:
     document: Document
     reviewer: User
     examined: Mapping[str, tuple[TaskField, Settled]]
+
+    @property
+    def is_adjudicated(self) -> bool:
+        """Whether the verdicts decide between two people."""
+        return self.detail.task.kind == TaskKind.ADJUDICATION
+
+    @property
+    def asked(self) -> set[str]:
+        """The paths of the examined fields that the task asked for."""
+        return {path for path, (field, _) in self.examined.items() if field.is_to_examine}
 
 
 def examined_fields(detail: TaskDetail, verdicts: Sequence[FieldVerdict]) -> dict[str, tuple[TaskField, Settled]]:
@@ -61,8 +72,11 @@ def _answered(detail: TaskDetail, answer: FieldVerdict, given: set[str]) -> tupl
     return field, settle(field, answer)
 
 
-def field_reviews(outcome: Outcome) -> Iterator[FieldReview]:
-    """Yield one label for each examined field, unsaved; a field nobody looked at gets none."""
+def field_reviews(outcome: Outcome, counted: Collection[str]) -> Iterator[FieldReview]:
+    """Yield one label for each examined field, unsaved; a field nobody looked at gets none.
+
+    `counted` are the paths of those that are part of the sample from which accuracy is estimated.
+    """
     task, run = outcome.detail.task, outcome.detail.run
     fallback = outcome.detail.decision.band if outcome.detail.decision else outcome.document.band or Band.REVIEW
     for path, (field, settled) in outcome.examined.items():
@@ -75,7 +89,7 @@ def field_reviews(outcome: Outcome) -> Iterator[FieldReview]:
             predicted_value=field.prediction.value if field.prediction else None,
             reviewer=outcome.reviewer,
             is_correct=settled.is_correct,
-            is_in_sample=field.is_to_examine,
+            is_in_sample=path in counted,
             inclusion_probability=field.decision.inclusion_probability if field.decision else 1.0,
             project_id=task.project_id,
             document_type_id=task.document_type_id,
@@ -85,8 +99,11 @@ def field_reviews(outcome: Outcome) -> Iterator[FieldReview]:
         )
 
 
-def record_content(outcome: Outcome) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return values and provenance by field path: the model's, over them what people said before, and now."""
+def record_content(outcome: Outcome, *, is_blind: bool = False) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return values and provenance by field path: the model's, over them what people said before, and now.
+
+    `is_blind` leaves out what people said before.
+    """
     detail = outcome.detail
     values: dict[str, Any] = {}
     provenance: dict[str, dict[str, Any]] = {}
@@ -100,7 +117,7 @@ def record_content(outcome: Outcome) -> tuple[dict[str, Any], dict[str, dict[str
                 "confidence": field.prediction.confidence,
                 "band": field.decision.band if field.decision else None,
             }
-    for path, value, source in _said_before(outcome.document):
+    for path, value, source in () if is_blind else _said_before(outcome.document):
         values[path], provenance[path] = value, source
     for path, (_field, settled) in outcome.examined.items():
         values[path] = settled.value
@@ -110,7 +127,29 @@ def record_content(outcome: Outcome) -> tuple[dict[str, Any], dict[str, dict[str
             "verdict": settled.verdict.value,
             "task": detail.task.pk,
         }
+        if outcome.is_adjudicated:
+            provenance[path]["adjudicated"] = True
     return values, provenance
+
+
+def blind_record(outcome: Outcome) -> Record:
+    """Return, unsaved, the record as the reviewer of a second or seeded task would have made it.
+
+    It is what the reviewer is answered: the record that counts would show another one's answers.
+    """
+    values, provenance = record_content(outcome, is_blind=True)
+    standing = Record.objects.filter(document=outcome.document, is_current=True).only("pk", "revision").first()
+    return Record(
+        pk=standing.pk if standing is not None else None,
+        project_id=outcome.document.project_id,
+        document=outcome.document,
+        revision=standing.revision if standing is not None else 1,
+        run=outcome.detail.run,
+        reviewer=outcome.reviewer,
+        values=values,
+        provenance=provenance,
+        created_at=outcome.detail.task.finished_at or timezone.now(),
+    )
 
 
 def _said_before(document: Document) -> Iterator[tuple[str, Any, dict[str, Any]]]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from review.accuracy.estimators import WEIGHTS, Moments
 from review.accuracy.metrics import confidence_bucket
-from review.models import AccuracyRollup, FieldReview, RoutingDecision, ThroughputRollup
+from review.models import AccuracyRollup, FieldReview, Project, RoutingDecision, ThroughputRollup
 from review.routing.bands import Band
 
 
@@ -44,15 +44,15 @@ class AccuracySum:
     sum_w2: float = 0.0
     sum_w2y: float = 0.0
 
-    def add(self, weight: float, *, is_correct: bool) -> None:
-        """Count one field that stands for `weight` fields."""
-        self.n += 1
-        self.sum_w += weight
-        self.sum_w2 += weight * weight
+    def add(self, weight: float, *, is_correct: bool, times: int = 1) -> None:
+        """Count one field that stands for `weight` fields; `times` -1 takes it out again."""
+        self.n += times
+        self.sum_w += times * weight
+        self.sum_w2 += times * weight * weight
         if is_correct:
-            self.n_correct += 1
-            self.sum_wy += weight
-            self.sum_w2y += weight * weight
+            self.n_correct += times
+            self.sum_wy += times * weight
+            self.sum_w2y += times * weight * weight
 
     def moments(self) -> Moments:
         """Return what an estimate needs."""
@@ -94,8 +94,8 @@ def column_path(field_path: str) -> str:
     return "/".join("*" if token.isdecimal() else token for token in field_path.split("/"))
 
 
-def add_label(sums: Sums, label: FieldReview) -> None:
-    """Count a label that is in the sample and says right or wrong; any other adds nothing.
+def add_label(sums: Sums, label: FieldReview, *, times: int = 1) -> None:
+    """Count a label that is in the sample and says right or wrong; any other adds nothing. `times` -1 takes it out.
 
     A weight of 0 is no part of a population: a field that is always examined is never stored unseen.
     """
@@ -107,7 +107,7 @@ def add_label(sums: Sums, label: FieldReview) -> None:
         if weight > 0:
             for day in (day_of(label.created_at), None):
                 cell = AccuracyCell(label.document_type_id, label.engine_version_id, path, population, bucket, day)
-                sums.accuracy[cell].add(weight, is_correct=label.is_correct)
+                sums.accuracy[cell].add(weight, is_correct=label.is_correct, times=times)
 
 
 def add_decision(sums: Sums, decision: RoutingDecision) -> None:
@@ -120,6 +120,31 @@ def add_decision(sums: Sums, decision: RoutingDecision) -> None:
     total.n_review += decision.band == Band.REVIEW
     total.n_selected += decision.is_selected
     total.cpu_seconds += decision.run.cpu_seconds
+
+
+def lock_rollups(project_id: int) -> None:
+    """Become the only one who writes the project's roll-ups, until the caller's transaction ends.
+
+    One row for all roll-ups of a project: no two transactions add to the same cells, so none waits for another in a
+    circle. NO KEY leaves those alone who only refer to the project. (SQLite has one writer at a time anyway.)
+    """
+    Project.objects.select_for_update(no_key=True).only("pk").get(pk=project_id)
+
+
+def withdraw_labels(project_id: int, task_id: int, field_paths: Iterable[str]) -> set[str]:
+    """Take the labels of a task out of the sample, and out of the roll-ups where they are in; return which they were.
+
+    What an adjudication decided replaces them, so that no field of a document counts twice.
+    """
+    lock_rollups(project_id)
+    labels = list(FieldReview.objects.filter(task_id=task_id, field_path__in=list(field_paths), is_in_sample=True))
+    sums = Sums()
+    for label in labels:
+        if label.is_rolled_up:
+            add_label(sums, label, times=-1)
+    add_to_rollups(project_id, sums)
+    FieldReview.objects.filter(pk__in=[label.pk for label in labels]).update(is_in_sample=False)
+    return {label.field_path for label in labels}
 
 
 def add_to_rollups(project_id: int, sums: Sums) -> None:

@@ -18,6 +18,7 @@ from review.actions._rollups import (
     add_decision,
     add_label,
     add_to_rollups,
+    lock_rollups,
 )
 from review.models import AccuracyRollup, FieldReview, Project, RoutingDecision, ThroughputRollup
 from review.selectors.access import Actor
@@ -63,7 +64,7 @@ def rebuild_rollups(*, actor: Actor, project: Project) -> list[RollupDifference]
     One transaction: while it runs, nothing else is added (and on SQLite nothing is written at all).
     """
     with transaction.atomic(durable=True):
-        _lock(project.pk)
+        lock_rollups(project.pk)
         sums = Sums()
         for label in _labels(project.pk, is_rolled_up=True).iterator(chunk_size=_CHUNK):
             add_label(sums, label)
@@ -85,15 +86,9 @@ def _projects_with_news() -> list[int]:
     return sorted({*labels.distinct(), *decisions.values_list("document__project_id", flat=True).distinct()})
 
 
-def _lock(project_id: int) -> None:
-    # One row for all roll-ups of a project: no two transactions add to the same cells, so none waits for another in
-    # a circle. NO KEY leaves those alone who only refer to the project. (SQLite has one writer at a time anyway.)
-    Project.objects.select_for_update(no_key=True).only("pk").get(pk=project_id)
-
-
 def _roll_up(project_id: int, limit: int) -> int:
     with transaction.atomic(durable=True):
-        _lock(project_id)
+        lock_rollups(project_id)
         sums = Sums()
         labels = list(_labels(project_id, is_rolled_up=False).order_by("pk")[:limit])
         decisions = list(_decisions(project_id, is_rolled_up=False).order_by("pk")[: limit - len(labels)])

@@ -18,10 +18,12 @@ from review.actions._leases import (
     publish_task,
     work_on,
 )
+from review.actions._seeding import slip_in_seed
 from review.exceptions import ConflictError
-from review.models import DocumentType, Project, ReviewTask, TaskState, User
-from review.selectors.access import Actor
+from review.models import DocumentType, Project, ReviewTask, TaskKind, TaskState, User
+from review.selectors.access import Actor, is_manager
 from review.selectors.review_tasks import tasks_held_by, waiting_tasks
+from review.selectors.second_looks import has_seen_before
 
 __all__ = [
     "Lease",
@@ -46,7 +48,8 @@ def lease_next_task(
     """Give the actor the most important, then oldest task of the project (of one type); None when nothing is left.
 
     A reviewer who did not finish a task gets that one again, under the same token: a reload takes no second task.
-    Tasks that the actor skipped are left out.
+    Tasks that the actor skipped are left out, and so are second looks at the actor's own work. Before a share of
+    the tasks comes one whose values are known.
 
     With `besides`, a task that the actor holds and works on, the one after it is kept ready: at most one, renewed with
     every `renew_lease` of the first and given back with it. Raise LeaseLostError when the actor does not hold it.
@@ -69,11 +72,19 @@ def lease_next_task(
 def lease_task(*, actor: Actor, task: ReviewTask) -> Lease:
     """Give the actor this task, also one that the actor skipped.
 
-    Raise ConflictError when somebody else holds it (`details`: holder, expires_at) or when it is finished.
+    Raise ConflictError when somebody else holds it (`details`: holder, expires_at), when it is finished, or when it
+    is a second look at work of the actor's own. An adjudication a manager may take all the same: in a small team
+    there may be no third person.
     """
     user = person(actor)
     with transaction.atomic(durable=True):
-        now = ReviewTask.objects.select_related("lease_holder").get(pk=task.pk)
+        now = ReviewTask.objects.select_related("lease_holder", "project").get(pk=task.pk)
+        if has_seen_before(now, user) and not (now.kind == TaskKind.ADJUDICATION and is_manager(actor, now.project)):
+            raise ConflictError(
+                _("You have worked on this document before. Somebody else has to look at it now; take another task."),
+                code="task_not_for_you",
+                details={"state": now.state},
+            )
         is_resumed = now.lease_holder == user and _renew(now, user, now.lease_token)
         token = now.lease_token if is_resumed else claim(task.pk, seen_token=now.lease_token, user=user)
         if token is None:
@@ -156,6 +167,8 @@ def _take_next(project: Project, user: User, document_type: DocumentType | None)
     # A round in which every try fails is one in which others took a task each: this ends.
     while candidates := list(queue[:N_CANDIDATES]):
         for task_id, seen_token in candidates:
+            if project.seeded_share > 0 and (seeded := slip_in_seed(project, user, task_id)) is not None:
+                return _lease(*seeded)
             if token := claim(task_id, seen_token=seen_token, user=user):
                 return _lease(task_id, token)
     return None

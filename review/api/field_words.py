@@ -33,6 +33,8 @@ def state_of(field: TaskField) -> str:
     """Return one of `STATES`: what a person decided comes first, then what is wrong with the reading."""
     if field.edit is not None:
         return "person"
+    if field.is_disputed is not None:
+        return "doubtful" if field.is_disputed else "ok"
     if field.prediction is None or field.prediction.value is None:
         return "missing"
     reasons = field.decision.reasons if field.decision is not None else []
@@ -51,6 +53,8 @@ def sureness_of(field: TaskField) -> str:
 
 def why_of(field: TaskField) -> list[str]:
     """Return the sentences that say what is wrong with a field, or what it was drawn for."""
+    if field.is_disputed is not None:
+        return [gettext("two people gave different answers")] if field.is_disputed else []
     findings = field.prediction.findings if field.prediction is not None else []
     reasons = field.decision.reasons if field.decision is not None else []
     return words.reasons_in_words(telling(findings, reasons))

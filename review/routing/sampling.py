@@ -15,6 +15,9 @@ class Purpose(StrEnum):
 
     AUDIT = "audit"
     FULL_EXAMINATION = "full_examination"
+    SECOND_REVIEW = "second_review"
+    SEEDED = "seeded"
+    ADJUDICATION_ORDER = "adjudication_order"
 
 
 def draw(document_key: str, policy_key: str, salt: str, purpose: str) -> float:

@@ -18,6 +18,7 @@ from review.models import (
     Role,
     User,
 )
+from review.selectors.second_looks import is_hidden_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,12 @@ def role_in(actor: Actor, project: Project) -> Role | None:
     if actor.api_token is not None and not Role(actor.api_token.role).includes(role):
         return Role(actor.api_token.role)
     return role
+
+
+def is_manager(actor: Actor, project: Project) -> bool:
+    """Whether the actor may do what managers may."""
+    role = role_in(actor, project)
+    return role is not None and role.includes(Role.MANAGER)
 
 
 def projects_for(actor: Actor) -> QuerySet[Project]:
@@ -100,11 +107,13 @@ def access_page(actor: Actor, slug: str, document_id: int, page_number: int) -> 
 
 
 def access_review_task(actor: Actor, slug: str, task_id: int, role: Role = Role.REVIEWER) -> ReviewTask:
-    """Return a review task of the project `slug`."""
+    """Return a review task of the project `slug`; what a reviewer is not told of does not exist for them."""
     project = access_project(actor, slug, role)
     tasks = ReviewTask.objects.select_related("document", "run", "document_type", "lease_holder")
     task = tasks.filter(project=project, pk=task_id).first()
     if task is None:
+        raise NotFoundError
+    if actor.user is not None and is_hidden_from(task, actor.user) and not is_manager(actor, project):
         raise NotFoundError
     return task
 

@@ -19,6 +19,7 @@ from review.models import (
     Record,
     ReviewTask,
     RoutingDecision,
+    TaskKind,
     TaskState,
 )
 from review.selectors.evaluation import held_out_digests
@@ -112,6 +113,8 @@ def _items(project: Project, records: Sequence[Record], snapshot_at: datetime) -
         FieldReview.objects.select_related("reviewer", "engine_version")
         .defer("engine_version__spec")
         .filter(document__in=[record.document_id for record in records], created_at__lte=snapshot_at)
+        # Answers that tested a reviewer say nothing that was not known.
+        .exclude(task__kind=TaskKind.SEEDED)
     )
     for label in given.order_by("id"):
         labels[label.document_id][label.field_path].append(label)

@@ -21,18 +21,27 @@ from review.models import (
     Project,
     ReviewTask,
     RoutingDecision,
+    TaskKind,
     TaskSkip,
     TaskState,
     User,
 )
 from review.selectors.schemas import field_spec_at, spec_of
+from review.selectors.second_looks import (
+    GivenAnswer,
+    answers_to_adjudicate,
+    hidden_from,
+    may_be_given_to,
+    n_hidden_from,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskField:
     """One field of a task: what is asked (`spec`), what the reader claims, how that was routed, what a person saved.
 
-    `path` is the full field path; `spec.path` is relative to the row for a cell of a group.
+    `path` is the full field path; `spec.path` is relative to the row for a cell of a group. In an adjudication
+    `is_disputed` says whether two people differed on the field, and `answers` what they said; elsewhere it is None.
     """
 
     path: str
@@ -40,10 +49,14 @@ class TaskField:
     prediction: FieldPrediction | None
     decision: FieldDecision | None
     edit: FieldEdit | None
+    is_disputed: bool | None = None
+    answers: tuple[GivenAnswer, ...] = ()
 
     @property
     def is_to_examine(self) -> bool:
-        """Whether the task cannot be submitted without a verdict on this field."""
+        """Whether the task cannot be submitted without a verdict on this field: all disputed ones, or as routed."""
+        if self.is_disputed is not None:
+            return self.is_disputed
         return self.decision is not None and self.decision.is_to_examine
 
 
@@ -91,10 +104,19 @@ def is_free(now: datetime) -> Q:
 
 
 def tasks_for(
-    project: Project, *, document_type: DocumentType | None = None, state: TaskState = TaskState.OPEN
+    project: Project,
+    *,
+    document_type: DocumentType | None = None,
+    state: TaskState = TaskState.OPEN,
+    reviewer: User | None = None,
 ) -> QuerySet[ReviewTask]:
-    """Return the tasks of a project in one state, most important and then oldest first."""
+    """Return the tasks of a project in one state, most important and then oldest first.
+
+    With `reviewer` those are left out that this person is not told of.
+    """
     tasks = ReviewTask.objects.select_related("document", "document_type", "lease_holder")
+    if reviewer is not None:
+        tasks = tasks.filter(~hidden_from(reviewer))
     tasks = tasks.filter(project=project, state=state).order_by("-priority", "id")
     return tasks.filter(document_type=document_type) if document_type is not None else tasks
 
@@ -104,6 +126,8 @@ def waiting_tasks(
 ) -> QuerySet[ReviewTask]:
     """Return what `reviewer` may be given next, best first: open, free, kept for nobody else, not skipped.
 
+    Nor is a second look given to anybody who worked on the document before.
+
     Read in index order, so that the first rows cost the same with 1,000 and with 100,000 waiting.
     """
     tasks = ReviewTask.objects.filter(is_free(now or timezone.now()), project=project, state=TaskState.OPEN)
@@ -111,7 +135,7 @@ def waiting_tasks(
         tasks = tasks.filter(document_type=document_type)
     skips = TaskSkip.objects.filter(task=OuterRef("pk"), reviewer=reviewer)
     is_for_me = Q(assignee=None) | Q(assignee=reviewer)
-    return tasks.filter(is_for_me, ~Exists(skips)).order_by("-priority", "id")
+    return tasks.filter(is_for_me, may_be_given_to(reviewer), ~Exists(skips)).order_by("-priority", "id")
 
 
 def tasks_held_by(project: Project, holder: User, *, document_type: DocumentType | None = None) -> QuerySet[ReviewTask]:
@@ -125,7 +149,7 @@ def tasks_held_by(project: Project, holder: User, *, document_type: DocumentType
 def queue_summary(
     project: Project, *, document_type: DocumentType | None = None, reviewer: User | None = None
 ) -> QueueSummary:
-    """Return the queue of a project, or of one type, as `reviewer` finds it."""
+    """Return the queue of a project, or of one type, as `reviewer` finds it: without what is hidden from them."""
     now = timezone.now()
     tasks = ReviewTask.objects.filter(project=project, state=TaskState.OPEN)
     if document_type is not None:
@@ -139,11 +163,13 @@ def queue_summary(
     skipped = TaskSkip.objects.filter(reviewer=reviewer, task__project=project, task__state=TaskState.OPEN)
     if document_type is not None:
         skipped = skipped.filter(task__document_type=document_type)
+    n_hidden = n_hidden_from(project, reviewer, document_type) if reviewer is not None else 0
+    n_open = totals["n_open"] - n_hidden
     return QueueSummary(
-        n_open=totals["n_open"],
-        n_leased=leases["n_leased"],
+        n_open=n_open,
+        n_leased=min(leases["n_leased"], n_open),
         n_skipped=skipped.count() if reviewer is not None else 0,
-        oldest_age_seconds=(now - oldest).total_seconds() if oldest is not None else None,
+        oldest_age_seconds=(now - oldest).total_seconds() if oldest is not None and n_open else None,
         next_free_in_seconds=(leases["next_end"] - now).total_seconds() if leases["next_end"] is not None else None,
     )
 
@@ -185,10 +211,19 @@ def task_detail(task: ReviewTask) -> TaskDetail:
     predictions = {one.field_path: one for one in FieldPrediction.objects.filter(run=run).order_by("id")}
     decisions = {one.field_path: one for one in FieldDecision.objects.filter(decision__run=run)}
     edits = current_edits(task)
+    answers = answers_to_adjudicate(task)
     spec = spec_of(run.schema_version)
     fields = [
-        TaskField(path, field_spec, predictions.get(path), decisions.get(path), edits.get(path))
-        for path in _paths_in_order(spec, {**predictions, **decisions, **edits})
+        TaskField(
+            path,
+            field_spec,
+            predictions.get(path),
+            decisions.get(path),
+            edits.get(path),
+            is_disputed=path in answers if task.kind == TaskKind.ADJUDICATION else None,
+            answers=answers.get(path, ()),
+        )
+        for path in _paths_in_order(spec, {**predictions, **decisions, **edits, **answers})
         if (field_spec := field_spec_at(spec, path)) is not None
     ]
     return TaskDetail(

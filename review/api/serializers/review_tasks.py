@@ -20,9 +20,10 @@ from review.api.fields import (
     WriteSerializer,
 )
 from review.api.serializers.documents import PageSerializer
-from review.models import FieldPrediction, Page, TaskState, Verdict
+from review.models import FieldPrediction, Page, ReviewTask, TaskKind, TaskState, Verdict
 from review.selectors.desk import DeskField
 from review.selectors.review_tasks import TaskDetail, TaskField
+from review.selectors.second_looks import shown_kind
 
 
 class Labelled(Protocol):
@@ -31,14 +32,37 @@ class Labelled(Protocol):
     labels: Mapping[str, str]
 
 
+KIND_HELP = (
+    "“adjudication”: two people differ, decide between their `answers`. Everything else is “review” to whoever may "
+    "work on it; managers see “second_review” and “seeded” once the task is finished or somebody else holds it."
+)
 LEASE_TOKEN_LENGTH = 32
 FIELD_PATH_LENGTH = 200
+
+
+class KindField(serializers.ChoiceField):
+    """Why somebody looks, as far as the caller may be told: see `review.selectors.second_looks.shown_kind`."""
+
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 - the library's arguments
+        super().__init__(**{"choices": TaskKind.choices, "help_text": KIND_HELP, **kwargs})
+
+    def get_attribute(self, instance: Any) -> Any:  # noqa: ANN401 - a task, or what holds one
+        """Return the task itself: its kind alone does not say what may be told."""
+        return getattr(instance, "task", instance)
+
+    def to_representation(self, value: ReviewTask) -> str:  # type: ignore[override]  # the whole task, as said above
+        """Return the kind to show."""
+        if value.kind == TaskKind.REVIEW:
+            return TaskKind.REVIEW.value
+        view = self.context["view"]
+        return shown_kind(value, viewer=view.actor.user, is_manager=view.is_manager).value
 
 
 class TaskSerializer(ReadSerializer):
     """A task as the queue shows it."""
 
     id = serializers.IntegerField()
+    kind = KindField()
     document = serializers.IntegerField(source="document_id")
     document_type = serializers.SlugField(source="document_type.slug")
     filename = serializers.CharField(source="document.filename")
@@ -98,6 +122,14 @@ class CandidateSerializer(ReadSerializer):
     score = serializers.FloatField(help_text="Higher is likelier; comparable within one field only.")
 
 
+class GivenAnswerSerializer(ReadSerializer):
+    """One of two answers that differ; nothing tells whose it is."""
+
+    label = serializers.ChoiceField(choices=["one", "other"])  # type: ignore[assignment]  # declared fields leave the class
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    value = AnyValueField(allow_null=True)
+
+
 class TaskFieldSerializer(ReadSerializer):
     """One field of a task; `edit` null until somebody saved it. Sentences are in the language of the request."""
 
@@ -116,6 +148,7 @@ class TaskFieldSerializer(ReadSerializer):
     reasons = ReasonsField(source="decision.reasons", default=list)
     prediction = PredictionSerializer(allow_null=True)
     candidates = CandidateSerializer(many=True, help_text="The best five values, each once, the likeliest first.")
+    answers = GivenAnswerSerializer(many=True, help_text="Of a disputed field of an adjudication; empty elsewhere.")
     edit = EditSerializer(allow_null=True)
     versions = EditSerializer(many=True, help_text="What was saved, oldest first: to undo, save an earlier one again.")
 

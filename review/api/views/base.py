@@ -19,7 +19,7 @@ from review.api.pagination import NewestFirstPagination
 from review.api.parsers import StrictJSONParser
 from review.exceptions import InvalidInputError, NotFoundError
 from review.models import ApiToken, DocumentType, Project, Role, User
-from review.selectors.access import Actor, access_document_type, access_project
+from review.selectors.access import Actor, access_document_type, access_project, is_manager
 
 
 class ApiView(GenericAPIView[Any]):
@@ -84,6 +84,11 @@ class ProjectView(ApiView):
                 return Project(pk=0)
             raise RuntimeError("the project was not accessed")
         return self._accessed
+
+    @property
+    def is_manager(self) -> bool:
+        """Whether the caller may do what managers may; nobody may while the schema is made."""
+        return self._accessed is not None and is_manager(self.actor, self._accessed)
 
     def access(self) -> None:
         """Access the project."""

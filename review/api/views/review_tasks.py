@@ -20,7 +20,7 @@ from review.api.serializers.review_tasks import (
 )
 from review.api.views.base import ProjectListView, ProjectView
 from review.exceptions import InvalidInputError, NotFoundError
-from review.models import DocumentType, ReviewTask, Role
+from review.models import DocumentType, ReviewTask, Role, TaskState
 from review.selectors.access import access_review_task
 from review.selectors.desk import desk_detail
 from review.selectors.review_tasks import QueueSummary, queue_summary, tasks_for
@@ -35,8 +35,9 @@ class TaskListView(ProjectListView):
     pagination_class = QueuePagination
 
     def get_queryset(self) -> QuerySet[ReviewTask]:
-        """Return the open tasks."""
-        return tasks_for(self.project)
+        """Return the open tasks that the caller may know of."""
+        is_asking = not getattr(self, "swagger_fake_view", False) and not self.is_manager
+        return tasks_for(self.project, reviewer=self.actor.user if is_asking else None)
 
     @extend_schema(
         operation_id="review_tasks_list",
@@ -111,8 +112,12 @@ class TaskDetailView(TaskView):
     def get(self, request: Request, **_: object) -> Response:
         """Return the task with its pages, each field's reading, why it is to be looked at, and what was saved.
 
-        Sentences and labels are in the language that `Accept-Language` asks for.
+        Sentences and labels are in the language that `Accept-Language` asks for. A task that somebody else finished
+        is shown to managers only: whoever answers the same questions later must not have seen the answers.
         """
+        is_others = self.task.state != TaskState.OPEN and self.task.finished_by_id != self.request.user.pk
+        if is_others and not self.is_manager:
+            raise NotFoundError
         return Response(TaskDetailSerializer(desk_detail(self.task), context=context_of(self)).data)
 
 

@@ -184,7 +184,7 @@ def test_the_size_of_the_queue_changes_no_number_of_queries(
 ) -> None:
     for _ in range(2):
         make_queue(cast.document_type, 50)
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             queue_summary(cast.project, reviewer=cast.reviewer)
 
 
