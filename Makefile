@@ -10,7 +10,7 @@ MANAGE := $(BIN)/python manage.py
 TRANSLATIONS := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/*.po))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-postgres lint bench lock assets translations messages clean
+.PHONY: help run test test-postgres lint bench screenshots lock assets translations messages clean
 
 help:
 	@echo "make run [PORT=8000]   set everything up, read the samples, serve the web application"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-postgres     the tests again on PostgreSQL and Redis (TEST_POSTGRES_URL, REDIS_URL)"
 	@echo "make lint              ruff, mypy --strict, hadolint"
 	@echo "make bench             the measurements of docs/benchmarks.md"
+	@echo "make screenshots       pictures of every page in build/screenshots (needs Chromium)"
 	@echo "make messages          collect new texts for translation"
 	@echo "make lock              resolve the dependencies of pyproject.toml anew"
 
@@ -85,6 +86,9 @@ lint: $(VENV)/dev.ok
 
 bench: $(VENV)/dev.ok assets
 	$(BIN)/python -m tests.bench
+
+screenshots: $(VENV)/dev.ok assets
+	$(BIN)/python -m tests.browser.screenshots
 
 lock:
 	$(BIN)/python -m pip install --quiet uv

@@ -30,6 +30,7 @@ def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All on one worker, since they share one house; left out, and said so, where there is no Chromium."""
     here = Path(__file__).parent

@@ -72,19 +72,23 @@ class ServedHouse(House):
         self.n_projects += 1
         slug = f"{kind}{self.n_projects}"
         if self.seeder is None:
-            self.seeder = subprocess.Popen(
-                [sys.executable, "-m", "tests.browser.seed"],
-                cwd=ROOT,
-                env=self.environment(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
+            with (self.folder / "seeder.log").open("w") as log:
+                self.seeder = subprocess.Popen(
+                    [sys.executable, "-m", "tests.browser.seed"],
+                    cwd=ROOT,
+                    env=self.environment(),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                )
         assert self.seeder.stdin is not None
         assert self.seeder.stdout is not None
         self.seeder.stdin.write(json.dumps({"kind": kind, "slug": slug, "n": n}) + "\n")
         self.seeder.stdin.flush()
-        return Seeded(slug, **json.loads(self.seeder.stdout.readline()))
+        answer = self.seeder.stdout.readline()
+        assert answer, (self.folder / "seeder.log").read_text()
+        return Seeded(slug, **json.loads(answer))
 
     def close(self) -> None:
         """End whatever still runs."""

@@ -96,7 +96,8 @@ def test_cells_of_a_spreadsheet_are_pasted(house: ServedHouse, visit: Visit) -> 
         """() => {
           const data = new DataTransfer();
           data.setData("text/plain", "Binder\\t3\\t4.00\\r\\nPencil\\t1\\t0.60\\r\\nGlue\\t1\\t1.00\\r\\n");
-          document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+          const paste = new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true});
+          document.activeElement.dispatchEvent(paste);
         }"""
     )
     assert column_of(page, "description") == ["Copy paper A4", "Binder", "Pencil", "Glue"]

@@ -27,8 +27,8 @@ export class Clock {
     const isActive = document.visibilityState === "visible" && Date.now() - this.lastActive < IDLE_AFTER;
     if (!this.task || !isActive) return;
     this.total += 1;
-    const path = this.field?.path ?? "";
-    this.seconds.set(path, (this.seconds.get(path) ?? 0) + 1);
+    // "" is the task as a whole.
+    for (const path of new Set(["", this.field?.path ?? ""])) this.seconds.set(path, (this.seconds.get(path) ?? 0) + 1);
     if (this.total % SEND_EVERY === 0) this.send();
   }
 

@@ -26,6 +26,7 @@ export class Desk {
   constructor() {
     this.root = byId("desk");
     this.notice = byId("desk-notice");
+    this.title = byId("desk-title").textContent;
     this.task = null;
     this.field = null;
     this.page = null;
@@ -150,7 +151,7 @@ export class Desk {
     this.lease.hold(null, null);
     this.viewer.clear();
     this.notices.clear();
-    byId("desk-title").textContent = texts.none_waits;
+    byId("desk-title").textContent = this.title;
     for (const id of ["desk-why", "desk-left"]) byId(id).textContent = "";
     const again = this.notices.empty(given);
     this.setState("empty");
@@ -271,6 +272,14 @@ export class Desk {
     this.list.update(field);
     this.changed();
     this.goTo(task.nextAsked(field), field, { asRow: true });
+  }
+
+  /** Another value that the page shows, taken for this one. */
+  candidate(field, value) {
+    if (!field || !value || this.task.isLost) return;
+    this.remember([field.snapshot()]);
+    this.write(field, value);
+    this.goTo(this.task.nextAsked(field), field);
   }
 
   undo() {
@@ -412,6 +421,10 @@ export class Desk {
       unusable: () => this.finish.pass("unusable"),
       missing: () => this.verdict("spurious"),
       illegible: () => this.verdict("illegible"),
+      candidate: () => this.candidate(this.fieldOf(button), button.dataset.value),
+      "candidate-1": () => this.candidate(this.field, this.field?.others[0]),
+      "candidate-2": () => this.candidate(this.field, this.field?.others[1]),
+      "candidate-3": () => this.candidate(this.field, this.field?.others[2]),
       evidence: () => this.list.toggleEvidence(this.field),
       edit: () => this.field && this.focus(this.field),
       help: () => this.dialogs.keys(),

@@ -100,7 +100,7 @@ export class FieldList {
       mark: element("span", { class: "mark" }),
       why: element("p", { class: "field-why", id: `${id}-why` }),
       crop: field.isToExamine ? element("canvas", { class: "field-crop", role: "img", "aria-label": say("crop_of", { field: field.label }) }) : null,
-      toggle: element("button", { type: "button", class: "plain evidence-toggle", "aria-expanded": "false", "aria-controls": `${id}-evidence` }, texts.evidence),
+      toggle: element("button", { type: "button", class: "plain evidence-toggle", "aria-expanded": "false", "aria-controls": `${id}-evidence`, tabIndex: -1 }, texts.evidence),
       extra: element("div", { class: "field-extra" }),
     };
     parts.row = element(
@@ -153,7 +153,7 @@ export class FieldList {
     why.replaceChildren();
     if (field.problem) why.append(field.problem);
     else if (field.text.trim() !== field.predicted.trim() || field.isIllegible) why.append(...this.original(field));
-    else why.append(this.reading(field));
+    else why.append(...this.reading(field));
     why.title = why.textContent;
     toggle.hidden = field.decision !== null || !Object.keys(field.prediction?.evidence ?? {}).length;
   }
@@ -165,12 +165,16 @@ export class FieldList {
     return [before, start, element("del", {}, gone), end, after];
   }
 
+  /** What the reading rests on, how it was printed, and what else stands there to choose from. */
   reading(field) {
-    const others = field.candidates.map((one) => one.value ?? one.raw_text).filter((one) => one && String(one) !== field.predicted);
-    const also = others.length && field.isToExamine ? [say("also_shown", { values: [...new Set(others)].slice(0, 3).join(", ") })] : [];
+    const told = field.state === "broken" || !field.evidenceLine ? field.why.join(" · ") : field.evidenceLine;
     const raw = field.prediction?.raw_text;
-    const printed = raw && raw !== field.predicted ? [say("printed_as", { value: raw })] : [];
-    return [...field.why, ...also, ...printed].join(" · ");
+    const printed = raw && raw.replace(/\s+/g, " ") !== field.predicted.replace(/\s+/g, " ") ? say("printed_as", { value: raw }) : "";
+    const others = field.isAsked ? field.others : [];
+    const chips = others.map((value, at) =>
+      element("button", { type: "button", class: "chip", tabIndex: -1, data: { act: "candidate", value }, title: String(at + 1) }, value),
+    );
+    return [element("span", {}, [told, chips.length ? "" : printed].filter(Boolean).join(" · ")), ...chips];
   }
 
   conflict(field, { extra }) {

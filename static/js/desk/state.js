@@ -87,6 +87,12 @@ export class Field {
     return [...new Set(codes)].map((code) => texts.codes[code] ?? code.replaceAll("_", " "));
   }
 
+  /** Other values that the page shows, the likeliest first. */
+  get others() {
+    const values = this.candidates.map((one) => asText(one.value ?? one.text)).filter((value) => value && value !== this.predicted);
+    return [...new Set(values)].slice(0, 3);
+  }
+
   get sureness() {
     const confidence = this.prediction?.confidence;
     if (confidence === null || confidence === undefined) return texts.unknown;

@@ -41,6 +41,7 @@ export class Viewer {
     element.append(this.canvas);
     // The desk's own keys: the page takes no focus, and a click on it does not take the focus from a field.
     this.osd.canvas.tabIndex = -1;
+    this.osd.canvas.focus = () => undefined;
     this.osd.canvas.removeAttribute("role");
     element.addEventListener("mousedown", (event) => event.preventDefault(), true);
     for (const name of ["update-viewport", "resize", "open", "rotate"]) this.osd.addHandler(name, () => this.draw());
@@ -111,7 +112,7 @@ export class Viewer {
     if (!bbox || !this.item) return this.draw();
     const { width, height } = this.item.getBounds();
     const [x0, y0, x1, y1] = bbox;
-    const w = Math.min(1, Math.max((x1 - x0) * 1.5, 0.62)) * width;
+    const w = Math.min(1, Math.max((x1 - x0) * 1.3, 0.75)) * width;
     const h = Math.min(1, Math.max((y1 - y0) * 2, 0.3)) * height;
     const x = Math.max(0, Math.min(width - w, ((x0 + x1) / 2) * width - w / 2));
     const y = Math.max(0, Math.min(height - h, ((y0 + y1) / 2) * height - h / 2));
