@@ -216,6 +216,11 @@ def label_of(labels: Mapping[str, str], fallback: str = "") -> str:
     return labels.get(language) or labels.get("en") or fallback
 
 
+def bucket_in_words(bucket: str) -> str:
+    """Return a confidence bucket in words: from, to, or that there was none."""
+    return gettext("none given") if bucket == "missing" else bucket.replace("-", " – ")
+
+
 def bytes_in_words(n_bytes: int) -> str:
     """Return a size with a unit."""
     for unit, size in (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)):

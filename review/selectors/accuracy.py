@@ -15,6 +15,18 @@ from review.models import AccuracyRollup, DocumentType, EngineVersion, Populatio
 from review.selectors.review_tasks import QueueSummary, queue_summary
 from review.selectors.schemas import spec_of
 
+__all__ = [
+    "BUCKETS",
+    "AccuracyRow",
+    "Rates",
+    "TrendPoint",
+    "accuracy_table",
+    "accuracy_trend",
+    "rates",
+    "today",
+    "types_by_id",
+]
+
 DAY_SECONDS = 86_400
 TREND_DAYS = 30
 RATES_DAYS = 30
@@ -75,11 +87,12 @@ def accuracy_table(
     document_type: DocumentType | None = None,
     population: Population | str = Population.READER,
     engine_version: EngineVersion | None = None,
+    types: Mapping[int, DocumentType] | None = None,
 ) -> list[AccuracyRow]:
     """Return, for each type and field in the schema's order, the total and then each bucket that has a label.
 
-    Over all engine versions unless one is given. Two queries, however many labels there are; raises ValueError for
-    an unknown population.
+    Over all engine versions unless one is given. Two queries, however many labels there are, one where the project's
+    `types` by id are known; raises ValueError for an unknown population.
     """
     of = Population(population)
     cells = _cells(project, of, document_type, engine_version).filter(day__isnull=True)
@@ -88,7 +101,7 @@ def accuracy_table(
         *_totals()
     ):
         by_bucket.setdefault((type_id, path), {})[bucket] = _moments(sums)
-    types = _types(project)
+    types = types_by_id(project) if types is None else types
     rows = []
     for type_id, path in _in_order(by_bucket, types):
         moments = by_bucket[type_id, path]
@@ -117,7 +130,7 @@ def accuracy_trend(
     days = cells.values_list("document_type_id", "field_path", "day").annotate(*_totals()).order_by("day")
     for type_id, path, day, *sums in days:
         found.setdefault((type_id, path), []).append((day, _moments(sums)))
-    types = _types(project)
+    types = types_by_id(project)
     return [
         TrendPoint(types[type_id], path, of, day, hajek(moments))
         for type_id, path in _in_order(found, types)
@@ -183,7 +196,8 @@ def _moments(sums: Sequence[float]) -> Moments:
     return Moments(int(n), *others)
 
 
-def _types(project: Project) -> dict[int, DocumentType]:
+def types_by_id(project: Project) -> dict[int, DocumentType]:
+    """Return the document types of a project with their active versions, by id, in the order of their slugs."""
     types = DocumentType.objects.select_related("active_version").filter(project=project).order_by("slug")
     return {found.pk: found for found in types}
 

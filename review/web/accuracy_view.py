@@ -1,12 +1,13 @@
 """Accuracy as its page shows it: one row a field, both populations side by side, intervals as marks on one scale."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from review import words
 from review.models import DocumentType, Population, Project
-from review.selectors.accuracy import AccuracyRow, accuracy_table
+from review.selectors.accuracy import BUCKETS, AccuracyRow, accuracy_table, types_by_id
 from review.selectors.schemas import field_spec_at, spec_of
 
 # The drawing of an interval, in its own units.
@@ -53,11 +54,38 @@ class AccuracyPage:
         """Whether anything was examined."""
         return bool(self.rows)
 
+    @property
+    def heat_chart(self) -> dict[str, Any]:
+        """Return what the heat map draws: fields by buckets, each cell with its share, interval and n."""
+        present = {bucket for row in self.rows for bucket, _cell in row.buckets}
+        buckets = [bucket for bucket in BUCKETS if bucket in present]
+        return {
+            "fields": [row.label for row in self.rows],
+            "buckets": [words.bucket_in_words(bucket) for bucket in buckets],
+            "cells": [
+                [buckets.index(bucket), number, cell.share, cell.lower, cell.upper, cell.n]
+                for number, row in enumerate(self.rows)
+                for bucket, cell in row.buckets
+            ],
+        }
+
+    def plain(self) -> Iterator[list[object]]:
+        """Yield the rows of the table as plain values: totals of both populations, then each bucket."""
+        for row in self.rows:
+            of = [row.document_type.slug, row.field_path]
+            for population, cell in (("unseen", row.unseen), ("reader", row.reader)):
+                if cell is not None:
+                    yield [*of, population, "", cell.share, cell.lower, cell.upper, cell.n]
+            for bucket, cell in row.buckets:
+                yield [*of, "reader", bucket, cell.share, cell.lower, cell.upper, cell.n]
+
 
 def accuracy_page(project: Project) -> AccuracyPage:
     """Return what the accuracy page shows of a project."""
-    reader = accuracy_table(project, population=Population.READER)
-    unseen = {_key(row): row for row in accuracy_table(project, population=Population.UNSEEN) if row.bucket is None}
+    types = types_by_id(project)
+    reader = accuracy_table(project, population=Population.READER, types=types)
+    leaked = accuracy_table(project, population=Population.UNSEEN, types=types)
+    unseen = {_key(row): row for row in leaked if row.bucket is None}
     start = _scale_start([*reader, *unseen.values()])
     buckets: dict[tuple[int, str], list[tuple[str, Cell]]] = {}
     for row in reader:

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from review import words
-from review.models import DocumentStatus, DocumentType, Membership, Role
+from review.models import DocumentStatus, DocumentType, Membership, Population, Role
 
 EXPORT_FORMATS = [("jsonl", "JSON Lines"), ("csv", "CSV")]
 
@@ -42,6 +42,19 @@ class QueueForm(forms.Form):
             ("holding", _("Who"), list(words.HOLDINGS.items())),
         ):
             self.fields[name] = forms.ChoiceField(label=label, required=False, choices=[anything, *choices])
+
+
+class FieldForm(forms.Form):
+    """Which field of which type, `type:path`, and of which values."""
+
+    def __init__(self, data: QueryDict, *, fields: list[tuple[str, str]], has_population: bool) -> None:
+        super().__init__(data)
+        choices = fields if has_population else [("", _("all fields")), *fields]
+        self.fields["field"] = forms.ChoiceField(label=_("Field"), required=False, choices=choices)
+        if has_population:
+            self.fields["population"] = forms.ChoiceField(
+                label=_("Of"), required=False, choices=Population.choices, initial=Population.READER
+            )
 
 
 class ExportForm(forms.Form):

@@ -7,10 +7,11 @@ from typing import Any
 from django import template
 from django.utils import timezone
 from django.utils.formats import localize
-from django.utils.translation import gettext
 
 from review import words
 from review.models import Document, DocumentType
+from review.selectors.errors import Mark
+from review.web import field_view
 
 register = template.Library()
 
@@ -64,6 +65,12 @@ def policy_part(code: str) -> str:
 
 
 @register.filter
+def mark_in_words(mark: Mark) -> str:
+    """Return what changed on the day of a mark."""
+    return field_view.mark_in_words(mark)
+
+
+@register.filter
 def as_json(data: Any) -> str:  # noqa: ANN401 - whatever a chart is drawn from
     """Return plain data as JSON, for an attribute that a chart reads."""
     return json.dumps(data, ensure_ascii=False)
@@ -96,7 +103,7 @@ def export_failure(code: str) -> str:
 @register.filter
 def bucket_in_words(bucket: str) -> str:
     """Return a confidence bucket in words: from, to, or that there was none."""
-    return gettext("none given") if bucket == "missing" else bucket.replace("-", " – ")
+    return words.bucket_in_words(bucket)
 
 
 @register.filter

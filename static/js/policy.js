@@ -8,7 +8,7 @@ const form = document.getElementById("thresholds");
 let timer = 0;
 let latest = 0;
 
-drawCharts();
+let charts = drawCharts();
 
 async function estimate() {
   const mine = ++latest;
@@ -24,8 +24,9 @@ async function estimate() {
 
 function place(answer, fresh) {
   const panel = document.getElementById("what-if");
+  charts.forEach((one) => one.chart.dispose());
   panel.replaceChildren(...answer.childNodes);
-  drawCharts(panel);
+  charts = drawCharts(panel);
   for (const row of form.querySelectorAll("tr[data-path]")) {
     const now = [...fresh.querySelectorAll("tr[data-path]")].find((one) => one.dataset.path === row.dataset.path);
     const cells = now?.querySelectorAll(".outcome") ?? [];

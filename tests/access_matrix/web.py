@@ -82,6 +82,8 @@ ROWS: list[Row] = [
     Row("activate_policy", "POST", managers(302), lambda world: {**of_type(world), "number": world.draft.number}),
     Row("desk", "GET", reviewers(200), in_project),
     Row("accuracy", "GET", managers(), in_project),
+    Row("field_accuracy", "GET", managers(), in_project),
+    Row("errors", "GET", managers(), in_project),
     Row("exports", "GET", managers(), in_project),
     Row("exports", "POST", managers(302), in_project, body(format="csv"), content_format="multipart"),
     Row("cancel_export", "POST", managers(302), lambda world: {"slug": world.project, "export_id": world.export.pk}),

@@ -2,8 +2,11 @@
 
 import { bands } from "./bands.js";
 import { mount } from "./frame.js";
+import { heat } from "./heat.js";
+import { reliability } from "./reliability.js";
+import { trend } from "./trend.js";
 
-const KINDS = { bands };
+const KINDS = { bands, heat, reliability, trend };
 
 export function drawCharts(root = document) {
   return [...root.querySelectorAll("[data-chart]")].map((element) => mount(element, KINDS[element.dataset.chart]));

@@ -39,7 +39,7 @@ export function base(colour) {
       borderColor: colour["rule-strong"],
       textStyle: { color: colour.ink, fontFamily: font, fontSize: 13 },
     },
-    grid: { left: 8, right: 16, top: 32, bottom: 8, containLabel: true },
+    grid: { left: 16, right: 32, top: 32, bottom: 8, containLabel: true },
   };
 }
 
@@ -57,9 +57,9 @@ export function axis(colour, more) {
 /** Draw in `element` what `option(values, colours)` says, now and whenever theme or size change. */
 export function mount(element, option) {
   const chart = echarts.init(element, null, { renderer: "canvas" });
-  const draw = () => chart.setOption(option(JSON.parse(element.dataset.values), colours()), true);
+  const draw = () => chart.isDisposed() || chart.setOption(option(JSON.parse(element.dataset.values), colours()), true);
   draw();
-  new ResizeObserver(() => chart.resize()).observe(element);
+  new ResizeObserver(() => chart.isDisposed() || chart.resize()).observe(element);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   new MutationObserver(draw).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   return { chart, draw };

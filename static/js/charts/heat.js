@@ -1,0 +1,29 @@
+// Accuracy by field and confidence: the number stands in every cell, the deeper the colour the more was wrong.
+
+import { axis, base, between, percent } from "./frame.js";
+
+const DEEPEST = 0.45;
+const WORST = 0.3;
+
+export function heat(values, colour) {
+  const shade = (share) => between(colour.sheet, colour.red, DEEPEST * Math.min(1, (1 - share) / WORST));
+  return {
+    ...base(colour),
+    grid: { left: 16, right: 16, top: 8, bottom: 8, containLabel: true },
+    tooltip: { ...base(colour).tooltip, formatter: (at) => at.data.words },
+    xAxis: axis(colour, { type: "category", data: values.buckets, position: "bottom", splitLine: { show: false } }),
+    yAxis: axis(colour, { type: "category", data: values.fields, inverse: true, axisLabel: { color: colour.ink }, splitLine: { show: false } }),
+    series: [
+      {
+        type: "heatmap",
+        label: { show: true, color: colour.ink, formatter: (at) => percent(at.data.value[2]) },
+        itemStyle: { borderColor: colour.rule, borderWidth: 1 },
+        data: values.cells.map(([bucket, field, share, lower, upper, n]) => ({
+          value: [bucket, field, share],
+          itemStyle: { color: shade(share) },
+          words: `${values.fields[field]}, ${values.buckets[bucket]}\n${percent(share)} (${percent(lower)} – ${percent(upper)}, n ${n})`,
+        })),
+      },
+    ],
+  };
+}
