@@ -137,3 +137,34 @@ def test_crops_show_the_part_of_the_page(house: ServedHouse, visit: Visit) -> No
         }"""
     )
     assert darkest < 80
+
+
+def test_a_marked_area_is_read_again_and_offered(house: ServedHouse, visit: Visit) -> None:
+    rui = visit(house.project("receipt"))
+    page = rui.open_desk()
+    page.click("[data-act=zoom-fit]")
+    left, top = place_of(page, 0.75, 0.39)
+    right, bottom = place_of(page, 0.9, 0.43)
+    page.keyboard.down("Shift")
+    page.mouse.move(left, top)
+    page.mouse.down()
+    page.mouse.move(right, bottom, steps=5)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    expect(page.locator(".region-offer")).to_contain_text("9.00", timeout=20_000)
+    page.get_by_role("button", name="Take it").click()
+    expect(page.locator(TOTAL)).to_have_value("9.00")
+    expect(page.locator(TOTAL)).to_be_focused()
+
+
+def test_the_time_at_work_is_kept(house: ServedHouse, visit: Visit) -> None:
+    seeded = house.project("receipt")
+    rui = visit(seeded)
+    page = rui.open_desk()
+    page.keyboard.type("9.00")
+    page.wait_for_timeout(2500)
+    rui.press("Enter", "Enter")
+    query = "SELECT field_path, seconds FROM review_timespent WHERE task_id = ?"
+    house.wait_for(lambda: house.rows(query, seeded.tasks[0]), "the time is reported")
+    seconds = dict(house.rows(query, seeded.tasks[0]))
+    assert seconds[""] >= seconds["/total"] >= 1

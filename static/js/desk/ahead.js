@@ -17,7 +17,6 @@ export class Ahead {
     if (!given?.task) return;
     if (this.desk.task !== task) return this.giveBack(given);
     this.given = given;
-    this.desk.lease.hold(task, given);
     if (given.task.pages.length) picture(pathOf(given.task.pages[0].image)).catch(() => undefined);
   }
 
@@ -25,7 +24,7 @@ export class Ahead {
   take() {
     const { given } = this;
     this.given = null;
-    const isGood = given && !given.isGone && Date.parse(given.lease_expires_at) > Date.now() + LEAST_LEFT;
+    const isGood = given && Date.parse(given.lease_expires_at) > Date.now() + LEAST_LEFT;
     return isGood ? given : null;
   }
 

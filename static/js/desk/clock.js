@@ -37,7 +37,7 @@ export class Clock {
     if (!this.task || !this.seconds.size || !this.isOffered) return;
     const entries = [...this.seconds].map(([field_path, seconds]) => ({ field_path, seconds }));
     this.seconds = new Map();
-    const body = { lease_token: this.task.token, client_key: key(), entries };
+    const body = { client_key: key(), entries };
     await call("POST", `${this.task.id}/time/`, body, options).catch((error) => {
       if (error.status === 404) this.isOffered = false;
     });

@@ -55,6 +55,8 @@ export class Desk {
 
   listenToPage() {
     const { root } = this.list;
+    // A press on a button beside a text leaves the focus in the text.
+    root.addEventListener("mousedown", (event) => event.target.closest("button") && event.preventDefault());
     root.addEventListener("focusin", (event) => this.focused(event.target));
     root.addEventListener("focusout", (event) => this.left(event.target));
     root.addEventListener("input", (event) => this.typed(event.target));
@@ -71,7 +73,7 @@ export class Desk {
   // Taking tasks
 
   async takeNext() {
-    this.setState("loading");
+    if (this.root.dataset.state !== "empty") this.setState("loading");
     const skeleton = setTimeout(() => this.notices.say(texts.loading), SKELETON_AFTER);
     try {
       await this.receive(await call("POST", "lease/", {}));
@@ -101,7 +103,7 @@ export class Desk {
     this.notices.clear();
     this.picker.close();
     this.clock.begin(task);
-    this.lease.hold(task, null);
+    this.lease.hold(task);
     byId("desk-title").textContent = task.filename;
     byId("desk-why").textContent = task.reasonSentence ? say("why_you", { reasons: task.reasonSentence }) : "";
     this.list.build(task, (group) => this.buildTable(group, task));
@@ -140,15 +142,18 @@ export class Desk {
   async goOn() {
     const given = this.ahead.take();
     this.task = null;
-    this.lease.hold(null, null);
+    this.lease.hold(null);
     this.clock.begin(null);
-    return given ? this.receive(given) : this.takeNext();
+    if (!given) return this.takeNext();
+    await this.receive(given);
+    // It was kept as long as the one before; from here on it has a time of its own.
+    this.lease.renew();
   }
 
   empty(given) {
     this.task = null;
     this.field = null;
-    this.lease.hold(null, null);
+    this.lease.hold(null);
     this.viewer.clear();
     this.notices.clear();
     byId("desk-title").textContent = this.title;
@@ -224,9 +229,9 @@ export class Desk {
   }
 
   /** Replace a field's text, from the page or from a table, and save it. */
-  write(field, text) {
+  write(field, text, verdict = null) {
     field.text = text;
-    this.decide(field);
+    this.decide(field, verdict);
     this.saver.save(field);
     this.list.update(field);
     this.changed();
@@ -274,11 +279,12 @@ export class Desk {
     this.goTo(task.nextAsked(field), field, { asRow: true });
   }
 
-  /** Another value that the page shows, taken for this one. */
-  candidate(field, value) {
-    if (!field || !value || this.task.isLost) return;
+  /** One of the values that are offered, taken for this field. */
+  choice(field, at) {
+    const chosen = field?.choices[at];
+    if (!chosen || this.task.isLost) return;
     this.remember([field.snapshot()]);
-    this.write(field, value);
+    this.write(field, chosen.text, chosen.verdict === "illegible" ? "illegible" : null);
     this.goTo(this.task.nextAsked(field), field);
   }
 
@@ -421,10 +427,9 @@ export class Desk {
       unusable: () => this.finish.pass("unusable"),
       missing: () => this.verdict("spurious"),
       illegible: () => this.verdict("illegible"),
-      candidate: () => this.candidate(this.fieldOf(button), button.dataset.value),
-      "candidate-1": () => this.candidate(this.field, this.field?.others[0]),
-      "candidate-2": () => this.candidate(this.field, this.field?.others[1]),
-      "candidate-3": () => this.candidate(this.field, this.field?.others[2]),
+      "candidate-1": () => this.choice(this.fieldOf(button) ?? this.field, 0),
+      "candidate-2": () => this.choice(this.fieldOf(button) ?? this.field, 1),
+      "candidate-3": () => this.choice(this.fieldOf(button) ?? this.field, 2),
       evidence: () => this.list.toggleEvidence(this.field),
       edit: () => this.field && this.focus(this.field),
       help: () => this.dialogs.keys(),

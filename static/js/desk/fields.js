@@ -170,10 +170,11 @@ export class FieldList {
     const told = field.state === "broken" || !field.evidenceLine ? field.why.join(" · ") : field.evidenceLine;
     const raw = field.prediction?.raw_text;
     const printed = raw && raw.replace(/\s+/g, " ") !== field.predicted.replace(/\s+/g, " ") ? say("printed_as", { value: raw }) : "";
-    const others = field.isAsked ? field.others : [];
-    const chips = others.map((value, at) =>
-      element("button", { type: "button", class: "chip", tabIndex: -1, data: { act: "candidate", value }, title: String(at + 1) }, value),
-    );
+    const choices = field.isAsked ? field.choices : [];
+    const chips = choices.map(({ verdict, text }, at) => {
+      const shown = verdict === "illegible" ? texts.verdict_illegible : text || texts.verdict_spurious;
+      return element("button", { type: "button", class: "chip", tabIndex: -1, data: { act: `candidate-${at + 1}`, path: field.path }, title: String(at + 1) }, shown);
+    });
     return [element("span", {}, [told, chips.length ? "" : printed].filter(Boolean).join(" · ")), ...chips];
   }
 

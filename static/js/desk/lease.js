@@ -10,7 +10,6 @@ export class Lease {
     this.element = element;
     this.onLost = onLost;
     this.task = null;
-    this.next = null;
     this.lastActive = Date.now();
     this.isAsking = false;
     for (const name of ["keydown", "pointerdown", "pointermove", "wheel"]) {
@@ -19,12 +18,11 @@ export class Lease {
     setInterval(() => this.tick(), 1000);
   }
 
-  hold(task, next) {
+  hold(task) {
     if (task !== this.task) {
       this.task = task;
       this.length = Math.max(1, task ? task.expiresAt - now() : 1);
     }
-    this.next = next;
     this.tick();
   }
 
@@ -50,18 +48,10 @@ export class Lease {
     try {
       const lease = await call("POST", `${task.id}/heartbeat/`, { lease_token: task.token });
       task.expiresAt = Date.parse(lease.lease_expires_at);
-      if (this.next) await this.renewNext();
     } catch (error) {
       if (error instanceof Refused && error.problem.code === "lease_lost" && task === this.task) this.onLost(error.problem);
     } finally {
       setTimeout(() => (this.isAsking = false), 5_000);
     }
-  }
-
-  async renewNext() {
-    const { next } = this;
-    await call("POST", `${next.task.id}/heartbeat/`, { lease_token: next.lease_token }).catch((error) => {
-      if (error instanceof Refused && error.status === 409 && this.next === next) this.next = next.isGone = null;
-    });
   }
 }

@@ -70,7 +70,7 @@ export class Picker {
     if (!field) return;
     this.desk.tell(texts.region_reading);
     try {
-      const body = { lease_token: task.token, page_number: page.page_number, bbox, field_path: field.path };
+      const body = { page_number: page.page_number, bbox, field_path: field.path };
       let region = await call("POST", `${task.id}/regions/`, body);
       const until = Date.now() + PATIENCE;
       while (!["done", "failed"].includes(region.state) && Date.now() < until && this.desk.task === task) {

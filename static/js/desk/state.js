@@ -20,6 +20,7 @@ export class Field {
     this.sentences = data.why ?? null;
     this.evidenceLine = data.evidence_line ?? "";
     this.candidates = data.candidates ?? [];
+    this.answers = data.answers ?? [];
     this.prediction = data.prediction;
     this.edit = data.edit;
     this.decision = data.edit ? { verdict: data.edit.verdict, by: data.edit.author } : null;
@@ -87,10 +88,11 @@ export class Field {
     return [...new Set(codes)].map((code) => texts.codes[code] ?? code.replaceAll("_", " "));
   }
 
-  /** Other values that the page shows, the likeliest first. */
-  get others() {
-    const values = this.candidates.map((one) => asText(one.value ?? one.text)).filter((value) => value && value !== this.predicted);
-    return [...new Set(values)].slice(0, 3);
+  /** What to choose from: what two people said, otherwise other values that the page shows, the likeliest first. */
+  get choices() {
+    if (this.answers.length) return this.answers.map(({ verdict, value }) => ({ verdict, text: asText(value) }));
+    const values = this.candidates.map((one) => asText(one.value ?? one.text)).filter((text) => text && text !== this.predicted);
+    return [...new Set(values)].slice(0, 3).map((text) => ({ verdict: null, text }));
   }
 
   get sureness() {
