@@ -50,6 +50,7 @@ from review.actions.reading import (
     restart_document,
 )
 from review.actions.recovery import free_claims, note_engine, prune, prune_incoming, requeue_exports, requeue_stalled
+from review.actions.regions import give_up_regions
 from review.exceptions import StorageFullError
 from review.models import Document
 from review.selectors.access import SYSTEM
@@ -221,7 +222,7 @@ def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
         if cached is not None:
             return record_page_read(actor=SYSTEM, claim=claim, reading=cached)
         with _noting_engine():
-            reading = engine.read_page(image or _load(str(page.image.name), page.page_number))
+            reading = engine.read_page(image or load_page(str(page.image.name), page.page_number))
     except (EngineError, UnreadableFileError) as error:
         log.warning("page failed", reason=error.code)
         return fail_page(actor=SYSTEM, claim=claim, code=error.code)
@@ -236,7 +237,8 @@ def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
     return record_page_read(actor=SYSTEM, claim=claim, reading=reading)
 
 
-def _load(name: str, page_number: int) -> PageImage:
+def load_page(name: str, page_number: int) -> PageImage:
+    """Return a page's raster from storage; raise UnreadableFileError."""
     with default_storage.open(name) as file:
         return decode_page(file.read(), page_number)
 
@@ -279,6 +281,7 @@ def sweep(*, is_engine_checked: bool = True) -> None:
     if _worker_name and is_engine_checked:
         note_engine(name=_worker_name, engine_error=_engine_error())
     n_freed, n_stalled, n_exports = free_claims(), requeue_stalled(), requeue_exports()
+    give_up_regions(actor=SYSTEM)
     if n_freed or n_stalled or n_exports:
         log.warning("set going again", pages=n_freed, documents=n_stalled, exports=n_exports)
     prune()

@@ -41,7 +41,7 @@ def commands() -> set[str]:
 
 
 def event_names() -> set[str]:
-    literals = (events.DocumentEventName, events.TaskEventName, events.ExportEventName)
+    literals = (events.DocumentEventName, events.TaskEventName, events.ExportEventName, events.RegionEventName)
     return {name for literal in literals for name in typing.get_args(literal)}
 
 

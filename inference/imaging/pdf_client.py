@@ -51,13 +51,21 @@ def draw_pdf_pages(path: Path, limits: Limits) -> Iterator[PageImage]:
         process.expect(Message.DONE)
 
 
+def draw_pdf_page(path: Path, page_number: int, limits: Limits) -> PageImage | None:
+    """Return one page of the PDF as `draw_pdf_pages` draws it, None when it has no such page; no other is drawn."""
+    with _PdfProcess(path, limits, long_side=limits.long_side, only=page_number) as process:
+        if process.page_count() < page_number:
+            return None
+        return process.next_page(page_number)
+
+
 class _PdfProcess:
     """One run of `pdf_process` over one file."""
 
-    def __init__(self, path: Path, limits: Limits, *, long_side: int) -> None:
+    def __init__(self, path: Path, limits: Limits, *, long_side: int, only: int = 0) -> None:
         self._limits = limits
         self._long_side = long_side
-        arguments = [limits.max_pages, limits.max_pixels, long_side, limits.pdf_memory_bytes, limits.pdf_seconds]
+        arguments = [limits.max_pages, limits.max_pixels, long_side, limits.pdf_memory_bytes, limits.pdf_seconds, only]
         self._child = subprocess.Popen(  # noqa: S603 (our own module, no shell)
             [sys.executable, "-m", _MODULE, str(path.resolve()), *map(str, arguments)],
             stdin=subprocess.DEVNULL,

@@ -1,8 +1,8 @@
-"""The separate process that opens PDFs: `pdf_process PATH MAX_PAGES MAX_PIXELS LONG_SIDE MEMORY_BYTES SECONDS`.
+"""The separate process that opens PDFs: `pdf_process PATH MAX_PAGES MAX_PIXELS LONG_SIDE MEMORY_BYTES SECONDS [PAGE]`.
 
-A long side of 0 counts the pages and draws none. It writes `pdf_protocol` messages to its standard output and obeys
-its limits itself, so that it also ends when the parent was killed: memory by RLIMIT_AS, a hanging page by RLIMIT_CPU,
-a vanished reader by the broken pipe.
+A long side of 0 counts the pages and draws none; a page number above 0 draws that page alone. It writes `pdf_protocol`
+messages to its standard output and obeys its limits itself, so that it also ends when the parent was killed: memory by
+RLIMIT_AS, a hanging page by RLIMIT_CPU, a vanished reader by the broken pipe.
 """
 
 import math
@@ -32,13 +32,15 @@ class _Bounds:
     max_pixels: int
     long_side: int
     seconds: float
+    only: int = 0
 
 
 def main(arguments: list[str]) -> None:
     """Serve one PDF and return."""
     path = Path(arguments[0])
     max_pages, max_pixels, long_side, memory_bytes = (int(argument) for argument in arguments[1:5])
-    bounds = _Bounds(max_pages, max_pixels, long_side, float(arguments[5]))
+    only = int(arguments[6]) if len(arguments) > 6 else 0
+    bounds = _Bounds(max_pages, max_pixels, long_side, float(arguments[5]), only)
     with _private_output() as out:
         _limit_memory(memory_bytes)
         _send(out, Message.READY)
@@ -90,7 +92,7 @@ def _serve(out: BinaryIO, path: Path, bounds: _Bounds) -> None:
         if n_pages > bounds.max_pages:
             raise _RefusedError("too_many_pages")
         _send(out, Message.COUNT, n_pages)
-        for index in range(n_pages):
+        for index in range(n_pages) if not bounds.only else range(bounds.only - 1, min(bounds.only, n_pages)):
             if bounds.long_side:
                 _grant_cpu(bounds.seconds)
                 _draw(out, document, index, bounds)

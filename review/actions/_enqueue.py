@@ -6,6 +6,9 @@ OPEN_DOCUMENT = "review.tasks.open_document"
 READ_PAGE = "review.tasks.read_page"
 ROUTE_RUN = "review.tasks.route_run"
 WRITE_EXPORT = "review.tasks_exports.write_export"
+READ_REGION = "review.tasks_regions.read_region"
+DESK_QUEUE = "stet-desk"
+"""The queue of what somebody waits for at a desk: a worker of its own (`review.management.cluster`) sees to it."""
 # An export may take hours; the limit is there for one that hangs.
 EXPORT_TIMEOUT_SECONDS = 6 * 3600
 # To open a document of many pages takes longer than to read one page; so long for each, and a limit for them all.
@@ -20,6 +23,11 @@ def enqueue(task: str, object_id: int, *, timeout_seconds: int | None = None) ->
     """
     options = {} if timeout_seconds is None else {"timeout": timeout_seconds}
     async_task(task, object_id, save=False, **options)
+
+
+def enqueue_for_desk(task: str, object_id: int) -> None:
+    """Queue what a person waits for: past everything that waits to be read."""
+    async_task(task, object_id, save=False, cluster=DESK_QUEUE)
 
 
 def enqueue_opening(document_id: int, n_pages: int) -> None:

@@ -17,6 +17,7 @@ from review.api.views import (
     policies,
     projects,
     records,
+    regions,
     review_tasks,
     reviewing,
     schema,
@@ -55,6 +56,9 @@ _review_tasks: list[Route] = [
     _route("<id:id>/unusable/", reviewing.UnusableView, "unusable"),
     _route("<id:id>/fields/", reviewing.SaveFieldView, "save_field"),
     _route("<id:id>/submit/", reviewing.SubmitView, "submit"),
+    _route("<id:id>/regions/", regions.RegionListView, "regions"),
+    _route("<id:id>/regions/<number:number>/", regions.RegionView, "region"),
+    _route("<id:id>/time/", regions.TimeView, "report_time"),
 ]
 _document_types: list[Route] = [
     _route("", document_types.DocumentTypeListView, "document_types"),

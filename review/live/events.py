@@ -27,6 +27,7 @@ TaskEventName = Literal[
     "review_task.assigned",
 ]
 ExportEventName = Literal["export.requested", "export.progressed", "export.done", "export.failed", "export.cancelled"]
+RegionEventName = Literal["region.requested", "region.read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,18 @@ class ExportEvent:
     n_records: int
 
 
-LiveEvent = DocumentEvent | TaskEvent | ExportEvent
+@dataclass(frozen=True, slots=True)
+class RegionEvent:
+    """A part of a page is read again: it waits, it is done or it failed. What was read is not told to everybody."""
+
+    name: RegionEventName
+    project_id: int
+    task_id: int
+    region_id: int
+    state: str
+
+
+LiveEvent = DocumentEvent | TaskEvent | ExportEvent | RegionEvent
 
 
 def publish(event: LiveEvent) -> None:

@@ -1,21 +1,33 @@
-"""The django-q2 cluster as one thing that starts, lives and stops: a guard, its workers, pusher and monitor."""
+"""The django-q2 clusters as one thing that starts, lives and stops: guards, each with workers, pusher and monitor.
+
+One sees to everything that is queued. The other, with one worker, sees to what somebody waits for at a desk: that never
+stands behind a thousand pages, whatever the order of the queue. Its worker loads an engine when it is first asked.
+"""
 
 import contextlib
 import multiprocessing
 import os
+import time
 import uuid
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 import structlog
 from django.db import connections
+from django_q.brokers import get_broker
 from django_q.cluster import Sentinel
+from django_q.conf import Conf
 from django_q.signals import post_spawn
 
 from review.tasks import TaskFailedError, free_dead_claims
 
 QUEUE_SUSPECT = 3
+DESK_QUEUE = "stet-desk"
+"""As in `review.actions._enqueue`; a test holds the two together."""
+DESK_WORKERS = 1
 _IDLE = -1
+Target = Callable[[Any, Any], None]
 log = structlog.get_logger(__name__)
 
 
@@ -35,42 +47,59 @@ class Guard(Sentinel):  # type: ignore[misc]
             os._exit(QUEUE_SUSPECT)
 
 
+def _guard_all(stop: Any, started: Any) -> None:  # noqa: ANN401 - the context's events
+    Guard(stop, started, uuid.uuid4())
+
+
+def _guard_desk(stop: Any, started: Any) -> None:  # noqa: ANN401 - the context's events
+    # This process is the guard's own: what it changes here nobody else sees.
+    Conf.WORKERS = Conf.QUEUE_LIMIT = DESK_WORKERS
+    # Schedules belong to the other cluster; this one would put them into its own queue.
+    Conf.SCHEDULER = False
+    Guard(stop, started, uuid.uuid4(), broker=get_broker(DESK_QUEUE))
+
+
 class Cluster:
-    """Starts the guard in a process of its own. May be started again once it is dead."""
+    """Starts each guard in a process of its own. May be started again once one of them is dead."""
 
     def __init__(self) -> None:
         self._context = multiprocessing.get_context("fork")
-        self._stop = self._context.Event()
-        self._guard: BaseProcess | None = None
+        self._stops: dict[Target, Any] = {}
+        self._guards: dict[Target, BaseProcess] = {}
 
     def start(self) -> None:
-        """Start guard and workers."""
+        """Start the guards that are not there, with their workers."""
         # A connection must not be shared across a fork.
         connections.close_all()
-        self._stop = self._context.Event()
-        guard = self._context.Process(target=Guard, args=(self._stop, self._context.Event(), uuid.uuid4()))
-        guard.start()
-        self._guard = guard
+        for target in (_guard_all, _guard_desk):
+            if target in self._guards and self._guards[target].is_alive():
+                continue
+            self._stops[target] = self._context.Event()
+            guard = self._context.Process(target=target, args=(self._stops[target], self._context.Event()))
+            guard.start()
+            self._guards[target] = guard
 
     def is_alive(self) -> bool:
-        """Whether the guard is there; it sees to the workers."""
-        return self._guard is not None and self._guard.is_alive()
+        """Whether all guards are there; they see to the workers."""
+        return bool(self._guards) and all(guard.is_alive() for guard in self._guards.values())
 
     @property
     def exit_code(self) -> int | None:
-        """How the guard ended; None while it lives."""
-        return self._guard.exitcode if self._guard is not None else None
+        """How the first guard that is gone ended; None while all live."""
+        codes = (guard.exitcode for guard in self._guards.values())
+        return next((code for code in codes if code is not None), None)
 
     def stop(self, patience_seconds: float) -> None:
         """Let the workers finish what they have in hand; after `patience_seconds` end them. Nothing is lost by it."""
-        if self._guard is None:
-            return
-        self._stop.set()
-        self._guard.join(patience_seconds)
-        if self._guard.is_alive():
-            log.warning("workers ended while at work")
-            self._guard.kill()
-            self._guard.join()
+        for stop in self._stops.values():
+            stop.set()
+        until = time.monotonic() + patience_seconds
+        for guard in self._guards.values():
+            guard.join(max(0.0, until - time.monotonic()))
+            if guard.is_alive():
+                log.warning("workers ended while at work")
+                guard.kill()
+                guard.join()
 
 
 def _on_spawn(**_: object) -> None:

@@ -4,6 +4,7 @@ from review.models.accuracy import AccuracyRollup, Population, ThroughputRollup
 from review.models.audit import AuditEntry, IdempotencyKey
 from review.models.costs import CostModel
 from review.models.datasets import DatasetExport, ExportState
+from review.models.desk import RegionReading, RegionState, TimeSpent
 from review.models.documents import UNFINISHED_STATUSES, Document, DocumentStatus, Page
 from review.models.engines import EngineVersion, Reading
 from review.models.evaluation import EvaluationRun, RegressionItem, RegressionSet
@@ -56,6 +57,8 @@ __all__ = [
     "Project",
     "Reading",
     "Record",
+    "RegionReading",
+    "RegionState",
     "RegressionItem",
     "RegressionSet",
     "ReviewTask",
@@ -70,6 +73,7 @@ __all__ = [
     "TaskState",
     "Tenant",
     "ThroughputRollup",
+    "TimeSpent",
     "TruthOrigin",
     "User",
     "Verdict",

@@ -14,6 +14,7 @@ from review.models import (
     Page,
     Project,
     Record,
+    RegionReading,
     ReviewTask,
     Role,
     User,
@@ -116,6 +117,14 @@ def access_review_task(actor: Actor, slug: str, task_id: int, role: Role = Role.
     if actor.user is not None and is_hidden_from(task, actor.user) and not is_manager(actor, project):
         raise NotFoundError
     return task
+
+
+def access_region(task: ReviewTask, region_id: int) -> RegionReading:
+    """Return a part of a page that was to be read again in an accessed task."""
+    region = RegionReading.objects.select_related("page").filter(task=task, pk=region_id).first()
+    if region is None:
+        raise NotFoundError
+    return region
 
 
 def access_record(actor: Actor, slug: str, record_id: int) -> Record:

@@ -16,6 +16,7 @@ from review.models import (
     ExportState,
     PolicyState,
     Record,
+    RegionReading,
     ReviewTask,
     Role,
     RoutingPolicy,
@@ -72,6 +73,13 @@ class World:
         task.lease_expires_at = timezone.now() + timedelta(minutes=5)
         task.save()
         return task
+
+    @cached_property
+    def region(self) -> RegionReading:
+        """Asked for in the held task."""
+        return RegionReading.objects.create(
+            task=self.held_task, page=self.document.pages.get(), bbox=[0.1, 0.1, 0.5, 0.2], field_path="/total"
+        )
 
     @cached_property
     def export(self) -> DatasetExport:

@@ -40,7 +40,14 @@ def test_the_scheduler_queues_tasks_that_leave_no_row() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [_enqueue.OPEN_DOCUMENT, _enqueue.READ_PAGE, _enqueue.ROUTE_RUN, _enqueue.WRITE_EXPORT, *EVERY_MINUTE.values()],
+    [
+        _enqueue.OPEN_DOCUMENT,
+        _enqueue.READ_PAGE,
+        _enqueue.ROUTE_RUN,
+        _enqueue.WRITE_EXPORT,
+        _enqueue.READ_REGION,
+        *EVERY_MINUTE.values(),
+    ],
 )
 def test_every_queued_name_leads_to_a_task(name: str) -> None:
     assert callable(pydoc.locate(name))

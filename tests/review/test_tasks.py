@@ -290,7 +290,7 @@ def test_an_unforeseen_error_counts_and_is_tried_again(
         raise KeyError("SECRET text of the document")
 
     with monkeypatch.context() as patch:
-        patch.setattr(tasks, "_load", fail)
+        patch.setattr(tasks, "load_page", fail)
         with pytest.raises(TaskFailedError):
             read_page(first.pk)
     first.refresh_from_db()

@@ -153,7 +153,7 @@ def aim(case: Case[Any], world: World, random: Random) -> None:
     real = {
         "project": world.project,
         "document_type": "receipt",
-        "number": 1,
+        "number": world.region.pk if "/regions/" in case.path else 1,
         "token": sign_download(world.finished_export),
         "id": {
             "documents": world.document.pk,
@@ -181,10 +181,15 @@ def aim_body(body: dict[str, Any], random: Random) -> None:
         "username": (1.0, "vik"),
         "format": (0.5, "csv"),
         "field_path": (0.7, "/total"),
+        "page_number": (0.9, 1),
+        "bbox": (0.7, [0.1, 0.1, 0.5, 0.2]),
     }
     for name, (share, value) in likely.items():
         if name in body and random.random() < share:
             body[name] = value
+    for entry in body.get("entries", ()) if isinstance(body.get("entries"), list) else ():
+        if isinstance(entry, dict) and random.random() < 0.9:
+            entry["field_path"] = "/total"
     if "schema" in body and random.random() < 0.5:
         body |= {"slug": "invoice", "schema": SCHEMA} if "slug" in body else {"schema": SCHEMA}
 

@@ -1,0 +1,121 @@
+"""Two guards: one for everything, one for what somebody waits for. Neither ends without being missed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django_q.conf import Conf
+
+from review.actions._enqueue import DESK_QUEUE
+from review.management import cluster
+from review.management.cluster import Cluster
+
+
+class Event:
+    """A multiprocessing event as far as a cluster needs one."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+
+    def set(self) -> None:
+        """Remember."""
+        self.is_set = True
+
+
+class Guard:
+    """A process that lives until it is told otherwise."""
+
+    made: list["Guard"]
+
+    def __init__(self, target: Callable[..., None], args: tuple[Any, ...]) -> None:
+        self.target, self.stop = target, args[0]
+        self.exitcode: int | None = None
+        self.is_stubborn = False
+        self.n_kills = 0
+        Guard.made.append(self)
+
+    def start(self) -> None:
+        """Nothing to do."""
+
+    def is_alive(self) -> bool:
+        """Whether it lives."""
+        return self.exitcode is None
+
+    def join(self, timeout: float | None = None) -> None:
+        """End if asked to."""
+        if self.stop.is_set and not self.is_stubborn:
+            self.exitcode = 0
+
+    def kill(self) -> None:
+        """End."""
+        self.n_kills += 1
+        self.exitcode = -9
+
+
+class Context:
+    """What multiprocessing gives."""
+
+    Event, Process = Event, Guard
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Guard]:
+    """The guards that were started, in order."""
+    Guard.made = []
+    monkeypatch.setattr("review.management.cluster.multiprocessing.get_context", lambda method: Context())
+    monkeypatch.setattr("review.management.cluster.connections.close_all", lambda: None)
+    return Guard.made
+
+
+def test_both_queues_have_a_guard(made: list[Guard]) -> None:
+    started = Cluster()
+    assert (started.is_alive(), started.exit_code) == (False, None)
+    started.start()
+    assert [guard.target for guard in made] == [cluster._guard_all, cluster._guard_desk]
+    assert (started.is_alive(), started.exit_code) == (True, None)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_one_dead_guard_is_missed_and_started_again_alone(made: list[Guard], number: int) -> None:
+    started = Cluster()
+    started.start()
+    made[number].exitcode = 3
+    assert (started.is_alive(), started.exit_code) == (False, 3)
+    started.start()
+    assert (started.is_alive(), started.exit_code) == (True, None)
+    assert [guard.target for guard in made[2:]] == [made[number].target]
+
+
+def test_both_are_asked_to_stop(made: list[Guard]) -> None:
+    started = Cluster()
+    started.stop(1.0)
+    started.start()
+    started.stop(1.0)
+    assert [guard.stop.is_set for guard in made] == [True, True]
+    assert [guard.exitcode for guard in made] == [0, 0]
+    assert not started.is_alive()
+
+
+def test_one_that_does_not_stop_is_ended(made: list[Guard]) -> None:
+    started = Cluster()
+    started.start()
+    made[0].is_stubborn = True
+    started.stop(0.0)
+    assert [(guard.exitcode, guard.n_kills) for guard in made] == [(-9, 1), (0, 0)]
+
+
+def test_the_desks_guard_has_one_worker_and_no_schedules(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {}
+
+    def guard(*args: object, broker: Any) -> None:
+        seen.update(workers=Conf.WORKERS, limit=Conf.QUEUE_LIMIT, schedules=Conf.SCHEDULER, queue=broker.list_key)
+
+    for name in ("WORKERS", "QUEUE_LIMIT", "SCHEDULER"):
+        monkeypatch.setattr(Conf, name, getattr(Conf, name))
+    monkeypatch.setattr(cluster, "Guard", guard)
+    cluster._guard_desk(Event(), Event())
+    assert seen == {"workers": 1, "limit": 1, "schedules": False, "queue": "stet-desk"}
+
+
+def test_the_desks_queue_is_the_one_that_actions_fill() -> None:
+    assert cluster.DESK_QUEUE == DESK_QUEUE != Conf.CLUSTER_NAME
