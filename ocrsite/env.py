@@ -2,7 +2,9 @@
 
 import os
 import secrets
+import zoneinfo
 from pathlib import Path
+from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -55,6 +57,40 @@ def env_list(name: str, *, default: list[str]) -> list[str]:
     if text is None:
         return default
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def env_folder(name: str, *, default: Path) -> Path:
+    """Return a folder, made where it is missing; raise ImproperlyConfigured when it cannot be written to."""
+    folder = Path(os.environ.get(name, "").strip() or default).resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(f"{name}: {folder} cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise ImproperlyConfigured(f"{name}: {folder} cannot be written to")
+    return folder
+
+
+def env_database(name: str, *, default: str) -> dict[str, Any]:
+    """Return a database from its URL; raise ImproperlyConfigured for anything but SQLite and PostgreSQL."""
+    try:
+        database: dict[str, Any] = dict(env.db_url(name, default=default))
+    except (ImproperlyConfigured, ValueError):
+        database = {}
+    engines = ("django.db.backends.sqlite3", "django.db.backends.postgresql")
+    if database.get("ENGINE") not in engines:
+        raise ImproperlyConfigured(f"{name} must look like postgres://user:password@host/name or sqlite:///path")
+    return database
+
+
+def env_time_zone(name: str, *, default: str) -> str:
+    """Return the name of a time zone; raise ImproperlyConfigured for one that is unknown."""
+    zone = os.environ.get(name, "").strip() or default
+    try:
+        zoneinfo.ZoneInfo(zone)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        raise ImproperlyConfigured(f"{name} must name a time zone, such as UTC or Asia/Kuala_Lumpur") from None
+    return zone
 
 
 def secret_key(data_dir: Path) -> str:

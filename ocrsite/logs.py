@@ -1,5 +1,6 @@
 """Structured logs: one event a line with the ids of request and task; never document text."""
 
+import logging
 from typing import Any
 
 import structlog
@@ -10,6 +11,14 @@ _SHARED_PROCESSORS: list[Any] = [
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
+
+
+class RaisedFilter(logging.Filter):
+    """Lets through what was logged with an exception."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record carries an exception."""
+        return record.exc_info is not None
 
 
 def logging_config(log_format: str, level: str) -> dict[str, Any]:
@@ -29,10 +38,13 @@ def logging_config(log_format: str, level: str) -> dict[str, Any]:
                 "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
             },
         },
+        "filters": {"raised": {"()": RaisedFilter}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django": {"level": level},
+            # Each request has its line, with its id, by `ocrsite.middleware`; here only what raised is of interest.
+            "django.request": {"level": level, "filters": ["raised"]},
             "django.channels.server": {"level": "WARNING"},
             "django-q": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
             "axes": {"level": "WARNING"},

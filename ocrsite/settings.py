@@ -6,11 +6,21 @@ from typing import Any
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
-from ocrsite.env import BASE_DIR, env, env_bool, env_choice, env_int, env_list, secret_key
+from ocrsite.env import (
+    BASE_DIR,
+    env,
+    env_bool,
+    env_choice,
+    env_database,
+    env_folder,
+    env_int,
+    env_list,
+    env_time_zone,
+    secret_key,
+)
 from ocrsite.logs import configure_structlog, logging_config
 
-DATA_DIR = Path(env.str("STET_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+DATA_DIR = env_folder("STET_DATA_DIR", default=BASE_DIR / "var")
 
 DEBUG = env_bool("STET_DEBUG", default=False)
 SECRET_KEY = secret_key(DATA_DIR)
@@ -78,7 +88,7 @@ TEMPLATES: list[dict[str, Any]] = [
 
 # --- data -------------------------------------------------------------------------------------------------------
 
-DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'stet.sqlite3'}")}
+DATABASES = {"default": env_database("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'stet.sqlite3'}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         # IMMEDIATE takes the write lock at the start: two writers queue up instead of failing half-way.
@@ -157,7 +167,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Chinese"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = USE_TZ = True
-TIME_ZONE = env.str("STET_TIME_ZONE", default="UTC")
+TIME_ZONE = env_time_zone("STET_TIME_ZONE", default="UTC")
 
 # --- the API ----------------------------------------------------------------------------------------------------
 

@@ -74,8 +74,10 @@ def task(function: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         with structlog.contextvars.bound_contextvars(task=function.__name__, ids=args):
+            started = time.monotonic()
             try:
                 function(*args, **kwargs)
+                log.info("task done", ms=round((time.monotonic() - started) * 1000))
             except Exception as error:
                 kind = type(error).__name__
                 log.error("task failed", error=kind, at=_place(error))

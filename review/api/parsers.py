@@ -37,9 +37,16 @@ class UploadParser(parsers.MultiPartParser):
     ) -> "parsers.DataAndFiles[Any, Any]":
         """Return data and files; raise ParseError in words of ours."""
         try:
-            return super().parse(stream, media_type, parser_context)
+            form = super().parse(stream, media_type, parser_context)
         except ParseError:
             raise ParseError(_("The body is not a valid multipart form. It may have been cut off.")) from None
+        sent = [file for _name, files in form.files.lists() for file in files]
+        if len(sent) > len(form.files):
+            for file in sent:
+                file.close()
+            # Django would keep the last and drop the others without a word.
+            raise ParseError(_("One file a request: this form holds several under one name. Send them one by one."))
+        return form
 
 
 def _refuse_unstorable(data: object, depth: int) -> None:

@@ -1,6 +1,12 @@
 """What commands name by slug or user name, and how they report what an action refuses."""
 
+import sys
+from pathlib import Path
+
+from django.conf import settings
 from django.core.management.base import CommandError
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
 
 from review.exceptions import NotFoundError, StetError
 from review.models import DocumentType, Project, User
@@ -8,12 +14,31 @@ from review.selectors.access import SYSTEM, access_document_type, access_project
 from review.selectors.document_types import document_types_for
 
 
+def command_line(arguments: str) -> str:
+    """Return a command as it can be typed, from the project's folder, with the Python that runs now."""
+    python = Path(sys.executable)
+    if python.is_relative_to(settings.BASE_DIR):
+        python = python.relative_to(settings.BASE_DIR)
+    return f"{python} manage.py {arguments}"
+
+
+def refuse_unmigrated() -> None:
+    """End the command when the database lacks tables or columns that the code needs."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise CommandError(f"The database is not up to date. Run first: {command_line('migrate')}")
+
+
 def find_project(slug: str) -> Project:
     """Return the project, or end the command naming those that exist."""
+    refuse_unmigrated()
     try:
         return access_project(SYSTEM, slug)
     except NotFoundError:
-        known = ", ".join(projects_for(SYSTEM).values_list("slug", flat=True)) or "none yet; try: manage.py seed_demo"
+        known = (
+            ", ".join(projects_for(SYSTEM).values_list("slug", flat=True))
+            or f"none yet; try: {command_line('seed_demo')}"
+        )
         raise CommandError(f"There is no project {slug!r}. Known: {known}.") from None
 
 
@@ -30,7 +55,9 @@ def find_user(username: str) -> User:
     """Return the user, or end the command."""
     user = User.objects.filter(username=username).first()
     if user is None:
-        raise CommandError(f"There is no user {username!r}. Make one: manage.py createsuperuser, or in the admin.")
+        raise CommandError(
+            f"There is no user {username!r}. Make one on the admin pages (/admin/), and a membership in the project."
+        )
     return user
 
 

@@ -9,6 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.faults.house import House, children_of
 from tests.review.conftest import picture
 
@@ -129,6 +131,14 @@ def test_a_taken_port_is_named_with_the_remedy(house: House) -> None:
     assert str(port) in refused.stderr
     assert "--port" in refused.stderr
     assert house.alive() == []
+
+
+@pytest.mark.parametrize(("arguments", "said"), [(["--port", "99999"], "65535"), (["--workers", "-1"], "0 or more")])
+def test_an_impossible_option_is_one_line(house: House, arguments: list[str], said: str) -> None:
+    refused = house.run("serve", *arguments)
+    assert refused.returncode == 1
+    assert said in refused.stderr
+    assert "Traceback" not in refused.stderr
 
 
 def test_a_full_disk_refuses_the_file_and_keeps_nothing_of_it(house: House) -> None:

@@ -115,5 +115,6 @@ def test_a_wrong_setting_stops_every_command_with_its_name(tmp_path: Path, name:
         text=True,
         check=False,
     )
-    assert done.returncode != 0
-    assert name in done.stderr
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"A setting is wrong: {name}")
+    assert len(done.stderr.splitlines()) == 1

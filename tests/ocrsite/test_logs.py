@@ -55,3 +55,13 @@ def test_the_console_shape_is_for_people() -> None:
     renderer = config["formatters"]["structured"]["processors"][-1]
     assert isinstance(renderer, structlog.dev.ConsoleRenderer)
     assert config["root"]["level"] == "DEBUG"
+
+
+def test_a_refused_request_is_told_once_by_the_middleware_and_a_crash_keeps_its_trace(written: io.StringIO) -> None:
+    logging.getLogger("django.request").warning("Not Found: /x")
+    assert written.getvalue() == ""
+    try:
+        raise ValueError("boom")
+    except ValueError:
+        logging.getLogger("django.request").exception("Internal Server Error: /x")
+    assert "ValueError" in json.loads(written.getvalue())["exception"]

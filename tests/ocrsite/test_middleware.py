@@ -7,6 +7,7 @@ import structlog
 from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
+from django.urls import ResolverMatch
 
 from ocrsite.middleware import request_id_middleware
 
@@ -50,3 +51,30 @@ async def test_an_asynchronous_view_has_it_too() -> None:
     assert isinstance(response, HttpResponse)
     assert response["X-Request-ID"] == "caller-0002"
     assert response.content == b"caller-0002"
+
+
+def test_every_answer_is_one_line_with_its_id_and_no_query() -> None:
+    with structlog.testing.capture_logs(processors=[structlog.contextvars.merge_contextvars]) as lines:
+        request_id_middleware(bound)(request_with("caller-0003"))
+    assert [(line["event"], line["method"], line["path"], line["status"]) for line in lines] == [
+        ("request", "GET", "/", 200)
+    ]
+    assert lines[0]["request_id"] == "caller-0003"
+    assert isinstance(lines[0]["ms"], int)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_a_probe_leaves_no_line(path: str) -> None:
+    with structlog.testing.capture_logs() as lines:
+        request_id_middleware(bound)(RequestFactory().get(path))
+    assert lines == []
+
+
+def test_the_token_of_a_signed_link_is_not_written_down() -> None:
+    def view(request: HttpRequest) -> HttpResponse:
+        request.resolver_match = ResolverMatch(bound, (), {"token": "7:secret"})
+        return HttpResponse(status=405)
+
+    with structlog.testing.capture_logs() as lines:
+        request_id_middleware(view)(RequestFactory().get("/api/v1/exports/download/7:secret/"))
+    assert lines[0]["path"] == "/api/v1/exports/download/…/"

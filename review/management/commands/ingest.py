@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from review.actions.intake import receive_document
 from review.exceptions import StetError, StorageFullError
 from review.management.folders import files_under, settled_files
-from review.management.lookup import find_document_type, find_project, problems_of
+from review.management.lookup import command_line, find_document_type, find_project, problems_of
 from review.selectors.access import SYSTEM
 from review.selectors.documents import IDS_AT_ONCE, tally, unfinished_among
 from review.selectors.workers import is_worker_alive
@@ -22,7 +22,7 @@ POLL_SECONDS = 0.5
 WORKER_GRACE_SECONDS = 5.0
 NO_WORKER = (
     "No worker is running, so nothing is being read. The documents are safe and wait.\n"
-    "Start one in another terminal: python manage.py work (or: python manage.py serve)."
+    f"Start one in another terminal: {command_line('work')} (or serve, which brings the web server too)."
 )
 
 

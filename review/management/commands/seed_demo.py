@@ -14,6 +14,7 @@ from review.actions.intake import receive_document
 from review.actions.schemas import create_document_type
 from review.actions.tenancy import add_member, create_project, create_tenant, create_user
 from review.exceptions import NotFoundError
+from review.management.lookup import command_line
 from review.models import Project, Role, Tenant, User
 from review.selectors.access import SYSTEM, access_document_type, access_project
 from review.selectors.documents import has_content
@@ -47,7 +48,7 @@ class Command(BaseCommand):
     def _user(self, project: Project) -> None:
         user = User.objects.filter(username=SLUG).first()
         if user is not None:
-            self.stdout.write(f"User: {SLUG}   (password forgotten? python manage.py changepassword {SLUG})")
+            self.stdout.write(f"User: {SLUG}   (password forgotten? {command_line(f'changepassword {SLUG}')})")
         else:
             password = secrets.token_urlsafe(12)
             user = create_user(actor=SYSTEM, username=SLUG, password=password, is_staff=True)

@@ -1,5 +1,6 @@
 """`manage.py serve`: the web application and the workers under one command."""
 
+import os
 import signal
 import socket
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from review.management.lookup import refuse_unmigrated
 from review.management.supervision import Child, Supervisor
 
 STOP_SECONDS = 40.0
@@ -33,12 +35,17 @@ class Command(BaseCommand):
         self._host, self._port = options["host"], options["port"]
         if options["workers"] < 0:
             raise CommandError("--workers must be 0 or more.")
+        if not 0 < self._port < 65536:
+            raise CommandError("--port must be from 1 to 65535.")
+        refuse_unmigrated()
         self._refuse_taken_port()
         self._is_announced = False
         children = [self._web()] + ([self._work(options["workers"])] if options["workers"] else [])
         supervisor = Supervisor(children, stop_seconds=STOP_SECONDS, on_tick=self._announce)
 
         def stop(_number: int, _frame: FrameType | None) -> None:
+            # Not through self.stdout: a signal may come while it is being written to.
+            os.write(2, b"Stopping: pages that are being read are finished first.\n")
             supervisor.stop()
 
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from review.actions.recovery import beat, end_beat, heartbeat_name, take_over
 from review.management.cluster import Cluster
+from review.management.lookup import refuse_unmigrated
 from review.management.parentage import forked_children_die_with_us
 from review.schedules import ensure_schedules
 from review.selectors.reading import ReadingProgress, reading_progress
@@ -36,6 +37,7 @@ class Command(BaseCommand):
         if any(os.environ.get(name) != value for name, value in ONE_THREAD.items()):
             # Numerical libraries read these when they are loaded, which has happened by now: begin anew with them.
             os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | ONE_THREAD)  # noqa: S606 - ourselves
+        refuse_unmigrated()
         self._is_stopping = False
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)

@@ -4,9 +4,17 @@ from collections.abc import Callable
 
 import pytest
 from django.core.management.base import CommandError
+from django.db.migrations.executor import MigrationExecutor
 
 from review.exceptions import InvalidInputError
-from review.management.lookup import find_document_type, find_project, find_user, problems_of
+from review.management.lookup import (
+    command_line,
+    find_document_type,
+    find_project,
+    find_user,
+    problems_of,
+    refuse_unmigrated,
+)
 from tests.conftest import Cast
 
 
@@ -21,7 +29,7 @@ def test_what_exists_is_found(cast: Cast) -> None:
     [
         (lambda cast: find_project("reciepts"), ["reciepts", "receipts"]),
         (lambda cast: find_document_type(cast.project, "invoice"), ["invoice", "receipt"]),
-        (lambda cast: find_user("nobody"), ["nobody", "createsuperuser"]),
+        (lambda cast: find_user("nobody"), ["nobody", "admin", "membership"]),
     ],
 )
 def test_what_does_not_exist_is_named_beside_what_does(
@@ -42,3 +50,16 @@ def test_each_problem_is_told_with_its_place() -> None:
         details={"problems": [{"pointer": "/a", "message": "one"}, {"pointer": "/b", "message": "two"}]}
     )
     assert problems_of(error).splitlines()[1:] == ["  /a: one", "  /b: two"]
+
+
+def test_a_command_is_shown_as_it_can_be_typed() -> None:
+    shown = command_line("work")
+    assert shown.endswith(" manage.py work")
+    assert not shown.startswith("python ")
+
+
+def test_a_database_that_is_behind_ends_a_command_with_the_remedy(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_unmigrated()
+    monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda *_: [("review", False)])
+    with pytest.raises(CommandError, match=r"manage\.py migrate"):
+        find_project("receipts")
