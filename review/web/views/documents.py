@@ -57,6 +57,8 @@ def documents(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "is_filtered": any(filters.cleaned_data.values()) if filters.is_valid() else False,
         "filters": filters,
         "document_types": types,
+        # Whoever sends more, mostly sends more of the same.
+        "usual_type_id": found[0].document_type_id if found else None,
         "workers": workers,
         "queue": queue_summary(project),
         "last_event_id": last_event_id,

@@ -339,6 +339,13 @@ class TestSending:
         assert send(client, cast, file()).status_code == 403
 
 
+def test_the_type_that_was_sent_last_is_offered_first(reviewer: Client, cast: Cast) -> None:
+    factories.make_document(factories.make_document_type(cast.project, "bill"))
+    assert '<option value="bill" selected>' in page(reviewer, cast)
+    factories.make_document(cast.document_type)
+    assert '<option value="receipt" selected>' in page(reviewer, cast)
+
+
 def test_viewers_are_offered_no_upload(viewer: Client, reviewer: Client, cast: Cast) -> None:
     assert 'id="upload-form"' not in page(viewer, cast)
     assert 'id="upload-form"' in page(reviewer, cast)
