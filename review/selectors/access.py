@@ -110,7 +110,7 @@ def access_page(actor: Actor, slug: str, document_id: int, page_number: int) -> 
 def access_review_task(actor: Actor, slug: str, task_id: int, role: Role = Role.REVIEWER) -> ReviewTask:
     """Return a review task of the project `slug`; what a reviewer is not told of does not exist for them."""
     project = access_project(actor, slug, role)
-    tasks = ReviewTask.objects.select_related("document", "run", "document_type", "lease_holder")
+    tasks = ReviewTask.objects.select_related("project", "document", "run", "document_type", "lease_holder")
     task = tasks.filter(project=project, pk=task_id).first()
     if task is None:
         raise NotFoundError

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from review import words
-from review.models import DocumentStatus, DocumentType, Membership, Population, Role
+from review.models import DocumentStatus, DocumentType, Membership, Population, Project, Role
 
 EXPORT_FORMATS = [("jsonl", "JSON Lines"), ("csv", "CSV")]
 
@@ -71,6 +71,25 @@ class ExportForm(forms.Form):
         """Return the start of the chosen day, UTC."""
         day = self.cleaned_data["since"]
         return datetime.combine(day, time.min, tzinfo=UTC) if day else None
+
+
+class SecondLooksForm(forms.Form):
+    """How often somebody looks again, in percent as people say it."""
+
+    def __init__(self, data: QueryDict | None, *, project: Project) -> None:
+        super().__init__(data)
+        for name, label in (
+            ("second_review_share", _("Second reviews, % of the reviews")),
+            ("seeded_share", _("Known values, before % of the tasks")),
+        ):
+            # More digits than a person types would come from the share's binary form.
+            self.fields[name] = forms.FloatField(
+                label=label, min_value=0, max_value=100, initial=round(getattr(project, name) * 100, 6)
+            )
+
+    def shares(self) -> dict[str, float]:
+        """Return the shares in 0-1."""
+        return {name: percent / 100 for name, percent in self.cleaned_data.items()}
 
 
 class TokenForm(forms.Form):

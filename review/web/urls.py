@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
-from review.web.views import accuracy, desk, document, documents, exports, fields, home, policies, queue, session, tokens
+from review.web.views import accuracy, desk, document, documents, exports, fields, home, policies, queue, reviewers, session, tokens
 
 project_patterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="documents"), name="project"),
@@ -23,6 +23,7 @@ project_patterns: list[URLPattern | URLResolver] = [
     path("accuracy/", accuracy.accuracy, name="accuracy"),
     path("accuracy/field/", fields.field_accuracy, name="field_accuracy"),
     path("accuracy/errors/", fields.errors, name="errors"),
+    path("reviewers/", reviewers.reviewers, name="reviewers"),
     path("exports/", exports.exports, name="exports"),
     path("exports/<int:export_id>/cancel/", exports.cancel, name="cancel_export"),
     path("exports/<int:export_id>/file/", exports.download, name="download_export"),

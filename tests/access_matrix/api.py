@@ -133,6 +133,8 @@ ROWS: list[Row] = [
     Row("api:policies", "GET", READERS, of_type),
     Row("api:policies", "POST", managers(201), of_type, body(rules=factories.RULES)),
     Row("api:activate_policy", "POST", managers(), lambda world: {**of_type(world), "number": world.draft.number}),
+    Row("api:reviewers", "GET", managers(), in_project),
+    Row("api:reviewers", "PATCH", managers(), in_project, body(second_review_share=0.05)),
     Row("api:members", "GET", READERS, in_project),
     Row("api:tokens", "GET", admins(), in_project),
     Row("api:tokens", "POST", admins(201), in_project, body(username="vik", role="viewer")),

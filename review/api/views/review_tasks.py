@@ -98,6 +98,7 @@ class TaskView(ProjectView):
     def access(self) -> None:
         """Access the task."""
         self.task = access_review_task(self.actor, self.slug, self.kwargs["id"], self.required_role)
+        self._accessed = self.task.project
 
 
 class TaskDetailView(TaskView):
