@@ -7,11 +7,15 @@ from datetime import datetime
 
 from django.conf import settings
 from django.core.signing import BadSignature, TimestampSigner
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.utils import timezone
 
 from review.exceptions import NotFoundError
 from review.models import (
+    UNFINISHED_STATUSES,
     DatasetExport,
+    Document,
+    DocumentStatus,
     ExportState,
     FieldPrediction,
     FieldReview,
@@ -40,6 +44,48 @@ class ExportItem:
     predictions: dict[str, FieldPrediction]
     labels: dict[str, list[FieldReview]]
     is_held_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExportCounts:
+    """What an export asked for now would hold, and what it would leave out and why.
+
+    `n_records` are written: `n_by_model` as the reader gave them, `n_by_people` with a person's decisions. Left out,
+    whatever `since` is: documents in review, on their way or unreadable, and copies (their first stands for them).
+    """
+
+    n_records: int
+    n_by_people: int
+    n_in_review: int
+    n_on_their_way: int
+    n_unreadable: int
+    n_copies: int
+
+    @property
+    def n_by_model(self) -> int:
+        """Records in which no person decided anything."""
+        return self.n_records - self.n_by_people
+
+    @property
+    def n_left_out(self) -> int:
+        """Documents that have no record to write."""
+        return self.n_in_review + self.n_on_their_way + self.n_unreadable + self.n_copies
+
+
+def export_counts(project: Project, *, since: datetime | None = None) -> ExportCounts:
+    """Count what an export asked for now would hold, in three queries."""
+    records = records_to_export(project, snapshot_at=timezone.now(), since=since)
+    held = records.aggregate(n=Count("id"), n_by_people=Count("reviewer"))
+    statuses = Document.objects.filter(project=project, duplicate_of=None)
+    counts = dict(statuses.values_list("status").annotate(Count("id")).order_by())
+    return ExportCounts(
+        n_records=held["n"],
+        n_by_people=held["n_by_people"],
+        n_in_review=counts.get(DocumentStatus.REVIEW, 0),
+        n_on_their_way=sum(counts.get(status, 0) for status in UNFINISHED_STATUSES),
+        n_unreadable=counts.get(DocumentStatus.UNREADABLE, 0),
+        n_copies=Document.objects.filter(project=project, duplicate_of__gt=0).count(),
+    )
 
 
 def exports_for(project: Project) -> QuerySet[DatasetExport]:

@@ -18,3 +18,18 @@ async function refresh() {
 listen(list.dataset.socket, list.dataset.after, (event) => {
   if (event.name.startsWith("export.")) timer ||= setTimeout(refresh, GATHER);
 });
+
+// What a new export would hold follows the day that is chosen for it.
+
+const form = document.getElementById("new-export");
+let latest = 0;
+
+form.elements.since.addEventListener("change", async () => {
+  const mine = ++latest;
+  const address = new URL(location.pathname, location.href);
+  address.searchParams.set("since", form.elements.since.value);
+  const response = await fetch(address, { headers: { Accept: "text/html" }, redirect: "error" }).catch(() => null);
+  if (!response?.ok || mine !== latest) return;
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("export-counts");
+  if (fresh && mine === latest) document.getElementById("export-counts").replaceChildren(...fresh.childNodes);
+});

@@ -10,9 +10,9 @@ from review.exceptions import StetError
 from review.models import ExportState, Role
 from review.selectors.access import Actor, access_export, access_project
 from review.selectors.events import latest_event_id
-from review.selectors.exports import exports_for
+from review.selectors.exports import export_counts, exports_for
 from review.web.files import send_file
-from review.web.forms import ExportForm
+from review.web.forms import EXPORT_FORMATS, ExportForm
 from review.web.pages import page, render_in_project
 
 EXPORTS_SHOWN = 50
@@ -21,14 +21,22 @@ EXPORTS_SHOWN = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 @page
 def exports(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    """List the exports, newest first, and take a new one's wishes."""
+    """List the exports, newest first, say what a new one (`?since=` a day) would hold, and take its wishes."""
     last_event_id = latest_event_id()
     project = access_project(actor, slug, Role.MANAGER)
-    form = ExportForm(request.POST or None)
+    form = ExportForm(request.POST or None, initial={"since": request.GET.get("since", "")})
     if request.method == "POST" and form.is_valid():
         request_export(actor=actor, project=project, format=form.cleaned_data["format"], since=form.since_moment())
         return redirect("exports", slug=slug)
-    context = {"exports": exports_for(project)[:EXPORTS_SHOWN], "form": form, "last_event_id": last_event_id}
+    asked = ExportForm(
+        {"format": EXPORT_FORMATS[0][0], "since": request.POST.get("since") or request.GET.get("since", "")}
+    )
+    context = {
+        "exports": exports_for(project)[:EXPORTS_SHOWN],
+        "form": form,
+        "counts": export_counts(project, since=asked.since_moment() if asked.is_valid() else None),
+        "last_event_id": last_event_id,
+    }
     return render_in_project(request, actor, project, "pages/exports.html", context, status=400 if form.errors else 200)
 
 

@@ -1,16 +1,19 @@
 """Exports: asked for, watched, fetched and cancelled by managers."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from review.actions.exports import FORMAT_NAMES
-from review.models import DatasetExport, ExportState
+from review.models import DatasetExport, DocumentStatus, ExportState, Record
 from review.web.forms import EXPORT_FORMATS
+from tests import factories
 from tests.conftest import Cast
+from tests.review.labels import add_record
 
 pytestmark = pytest.mark.django_db
 
@@ -114,3 +117,38 @@ def test_only_managers_ask_fetch_or_cancel(clients: dict[str, Client], cast: Cas
 def test_an_export_of_another_project_is_not_found(manager: Client, cast: Cast) -> None:
     foreign = DatasetExport.objects.create(project=cast.other_project, format="csv", state=ExportState.DONE)
     assert manager.get(reverse("download_export", args=[cast.project.slug, foreign.pk])).status_code == 404
+
+
+def test_what_an_export_would_hold_is_said_before_it_is_asked_for(manager: Client, cast: Cast) -> None:
+    add_record(cast.document_type)
+    add_record(cast.document_type, reviewer=cast.reviewer)
+    factories.make_routed(cast.document_type)
+    factories.make_document(cast.document_type, status=DocumentStatus.UNREADABLE)
+    html = page(manager, cast)
+    assert "An export asked for now holds <strong>2</strong> records" in html
+    assert "1 as the reader gave them, 1 decided by people" in html
+    assert "1 in review, 0 on their way, 1 unreadable, 0 copies of others" in html
+    assert html.index('id="export-counts"') < html.index('id="new-export"')
+
+
+def test_an_export_that_would_be_empty_is_said_so_before_it_is_asked_for(manager: Client, cast: Cast) -> None:
+    assert "would be <strong>empty</strong>" in page(manager, cast)
+
+
+def test_the_counts_follow_the_day_that_is_tried(manager: Client, cast: Cast) -> None:
+    add_record(cast.document_type)
+    Record.objects.update(created_at=timezone.now() - timedelta(days=3))
+    address = reverse("exports", args=[cast.project.slug])
+    today, before = timezone.now().date(), (timezone.now() - timedelta(days=5)).date()
+    assert "would be <strong>empty</strong>" in manager.get(f"{address}?since={today}").content.decode()
+    html = manager.get(f"{address}?since={before}").content.decode()
+    assert "holds <strong>1</strong> record:" in html
+    assert f'value="{before}"' in html
+    assert "holds <strong>1</strong> record:" in manager.get(f"{address}?since=nonsense").content.decode()
+
+
+def test_a_finished_export_shows_its_checksum(manager: Client, cast: Cast) -> None:
+    make(cast, state=ExportState.DONE, sha256="ab" * 32, n_records=1)
+    html = page(manager, cast)
+    assert f'title="SHA-256 {"ab" * 32}"' in html
+    assert "abababababab…" in html
