@@ -6,6 +6,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.utils.formats import localize
 from django.utils.translation import get_language, gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -138,6 +139,27 @@ ACTS: Words = {
     "review_task.prioritised": _("priority changed"),
     "review_task.assigned": _("kept for a reviewer"),
 }
+# Prices, the parts of a cost, and what can be wrong with a price (`review.accuracy.costs`).
+PRICES: Words = {
+    "currency": _("Currency"),
+    "cpu_hour": _("CPU core hour"),
+    "gpu_hour": _("GPU hour"),
+    "storage_gb_month": _("GB of storage for a month"),
+    "storage_months": _("months for which files are kept"),
+    "person_hour": _("hour of a reviewer"),
+    "operations_month": _("operations for a month"),
+}
+COST_PARTS: Words = {
+    "cpu": _("processors"),
+    "gpu": _("graphics processors"),
+    "storage": _("storage"),
+    "people": _("people"),
+    "operations": _("operations"),
+}
+PRICE_PROBLEMS: Words = {
+    "must be three capital letters, such as EUR": _("give three capital letters, such as EUR"),
+    "must be a number from 0 to 1,000,000,000": _("give a number from 0 to 1,000,000,000"),
+}
 # What can be wrong with the rules of a policy (`review.routing.policy`), and the names of its parts.
 POLICY_PROBLEMS: Words = {
     "must be a number from 0 to 1": _("give a number from 0 to 1"),
@@ -214,6 +236,22 @@ def label_of(labels: Mapping[str, str], fallback: str = "") -> str:
     """Return a document type's or a field's label in the reader's language, English where there is none."""
     language = (get_language() or "en").split("-")[0]
     return labels.get(language) or labels.get("en") or fallback
+
+
+def cost_source(part: str, measured: Any) -> str:  # noqa: ANN401 - `review.accuracy.costs.Measured`
+    """Return from which measured figure a part of the cost comes; nothing where it was not measured."""
+    quantity, text = {
+        "cpu": (measured.cpu_seconds, gettext("%(n)s CPU seconds a page")),
+        "gpu": (measured.gpu_seconds, gettext("%(n)s GPU seconds a page")),
+        "storage": (measured.n_bytes, gettext("%(n)s a page")),
+        "people": (measured.person_seconds, gettext("%(n)s seconds of a person’s work a page")),
+        "operations": (measured.n_pages_month, gettext("%(n)s pages a month")),
+    }[part]
+    if quantity is None:
+        return ""
+    if part == "storage":
+        return text % {"n": bytes_in_words(int(quantity))}
+    return text % {"n": localize(round(quantity) if part == "operations" else round(quantity, 2))}
 
 
 def bucket_in_words(bucket: str) -> str:

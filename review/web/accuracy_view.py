@@ -60,7 +60,7 @@ class AccuracyPage:
         present = {bucket for row in self.rows for bucket, _cell in row.buckets}
         buckets = [bucket for bucket in BUCKETS if bucket in present]
         return {
-            "fields": [row.label for row in self.rows],
+            "fields": [self._name(row) for row in self.rows],
             "buckets": [words.bucket_in_words(bucket) for bucket in buckets],
             "cells": [
                 [buckets.index(bucket), number, cell.share, cell.lower, cell.upper, cell.n]
@@ -68,6 +68,11 @@ class AccuracyPage:
                 for bucket, cell in row.buckets
             ],
         }
+
+    def _name(self, row: FieldAccuracy) -> str:
+        is_one = len({one.document_type.pk for one in self.rows}) == 1
+        kind = words.label_of(row.document_type.labels, row.document_type.slug)
+        return row.label if is_one else f"{kind} · {row.label}"
 
     def plain(self) -> Iterator[list[object]]:
         """Yield the rows of the table as plain values: totals of both populations, then each bucket."""

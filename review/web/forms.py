@@ -79,8 +79,8 @@ class SecondLooksForm(forms.Form):
     def __init__(self, data: QueryDict | None, *, project: Project) -> None:
         super().__init__(data)
         for name, label in (
-            ("second_review_share", _("Second reviews, % of the reviews")),
-            ("seeded_share", _("Known values, before % of the tasks")),
+            ("second_review_share", _("Second reviews, share of the reviews in %")),
+            ("seeded_share", _("Known values, share of the tasks before which one comes, in %")),
         ):
             # More digits than a person types would come from the share's binary form.
             self.fields[name] = forms.FloatField(

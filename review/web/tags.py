@@ -11,6 +11,7 @@ from django.utils.formats import localize
 from review import words
 from review.models import Document, DocumentType
 from review.selectors.errors import Mark
+from review.selectors.operations import Operations
 from review.web import field_view
 
 register = template.Library()
@@ -62,6 +63,24 @@ def age_class_in_words(code: str) -> str:
 def policy_part(code: str) -> str:
     """Return the name of a part of a policy."""
     return words.say(words.POLICY_PARTS, code)
+
+
+@register.filter
+def price_name(code: str) -> str:
+    """Return the name of a price."""
+    return words.say(words.PRICES, code)
+
+
+@register.filter
+def cost_part(code: str) -> str:
+    """Return the name of a part of the cost."""
+    return words.say(words.COST_PARTS, code)
+
+
+@register.simple_tag
+def cost_source(code: str, shown: Operations) -> str:
+    """Return from which measured figure a part of the cost comes."""
+    return words.cost_source(code, shown.measured)
 
 
 @register.filter

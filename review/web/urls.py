@@ -3,7 +3,21 @@
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
-from review.web.views import accuracy, desk, document, documents, exports, fields, home, policies, queue, reviewers, session, tokens
+from review.web.views import (
+    accuracy,
+    desk,
+    document,
+    documents,
+    exports,
+    fields,
+    home,
+    operations,
+    policies,
+    queue,
+    reviewers,
+    session,
+    tokens,
+)
 
 project_patterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="documents"), name="project"),
@@ -14,12 +28,13 @@ project_patterns: list[URLPattern | URLResolver] = [
     path("documents/<int:document_id>/original/", document.original, name="original"),
     path("documents/<int:document_id>/rerun/", document.rerun, name="rerun"),
     path("documents/<int:document_id>/pages/<int:page_number>/", document.page_image, name="page_image"),
+    path("review/", desk.desk, name="desk"),
     path("queue/", queue.queue, name="queue"),
     path("queue/change/", queue.change_queue, name="change_queue"),
     path("policies/", policies.policies, name="policies"),
     path("policies/<slug:type_slug>/", policies.policy, name="policy"),
     path("policies/<slug:type_slug>/<int:number>/activate/", policies.activate, name="activate_policy"),
-    path("review/", desk.desk, name="desk"),
+    path("operations/", operations.operations, name="operations"),
     path("accuracy/", accuracy.accuracy, name="accuracy"),
     path("accuracy/field/", fields.field_accuracy, name="field_accuracy"),
     path("accuracy/errors/", fields.errors, name="errors"),

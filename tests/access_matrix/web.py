@@ -67,6 +67,7 @@ ROWS: list[Row] = [
     Row("page_image", "GET", READERS, lambda world: {**of_document(world), "page_number": 1}),
     Row("rerun", "POST", managers(302), of_document),
     Row("release_task", "POST", managers(302), lambda world: {"slug": world.project, "task_id": world.task.pk}),
+    Row("desk", "GET", reviewers(200), in_project),
     Row("queue", "GET", reviewers(200), in_project),
     Row(
         "change_queue",
@@ -80,7 +81,8 @@ ROWS: list[Row] = [
     Row("policy", "GET", managers(), of_type),
     Row("policy", "POST", managers(400), of_type, content_format="multipart"),
     Row("activate_policy", "POST", managers(302), lambda world: {**of_type(world), "number": world.draft.number}),
-    Row("desk", "GET", reviewers(200), in_project),
+    Row("operations", "GET", managers(), in_project),
+    Row("operations", "POST", managers(400), in_project, content_format="multipart"),
     Row("accuracy", "GET", managers(), in_project),
     Row("field_accuracy", "GET", managers(), in_project),
     Row("errors", "GET", managers(), in_project),

@@ -6,7 +6,7 @@ const SHAPES = ["circle", "rect", "triangle", "diamond"];
 
 export function trend(values, colour) {
   const lines = [colour.accent, colour.amber, colour.red, colour["ink-faint"]];
-  const marks = values.marks.map((mark) => ({ xAxis: mark.day, name: mark.name }));
+  const marks = values.marks.map((mark, i) => ({ xAxis: mark.day, name: String(i + 1) }));
   const lowest = Math.min(...values.series.flatMap((one) => one.points.map((point) => point[2])), 0.95);
   return {
     ...base(colour),

@@ -15,7 +15,15 @@ from tests import factories
 from tests.conftest import Cast
 
 TEMPLATES = sorted((Path(django_settings.BASE_DIR) / "templates").rglob("*.html"))
-PROJECT_PAGES = {"documents": "viewer", "queue": "reviewer", "accuracy": "manager", "exports": "manager", "tokens": "admin"}
+PROJECT_PAGES = {
+    "documents": "viewer",
+    "queue": "reviewer",
+    "operations": "manager",
+    "accuracy": "manager",
+    "reviewers": "manager",
+    "exports": "manager",
+    "tokens": "admin",
+}
 RANKS = ["viewer", "reviewer", "manager", "admin"]
 
 

@@ -8,8 +8,8 @@ from html import unescape
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
 from django.db import connection
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
