@@ -1,7 +1,7 @@
 """The policy page's rows: each field's thresholds, what they did, and what others would have done."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,17 @@ class PolicyPage:
     def n_documents(self) -> int:
         """How many documents the figures are about."""
         return self.documents[0].n
+
+    def plain(self) -> Iterator[list[object]]:
+        """Yield the figures as rows: documents, then each field, in force and in the form, with the error."""
+        for which, bands in zip(("in_force", "in_form"), self.documents, strict=True):
+            yield ["", which, *bands.counts, None, None, None, None]
+        for field in self.fields:
+            outcomes = (("in_force", field.now, field.error_now), ("in_form", field.then, field.error_then))
+            for which, counted, error in outcomes:
+                known = [error.point, error.lower, error.upper, error.n] if error and error.is_enough else [None] * 4
+                if counted is not None:
+                    yield [field.path, which, *counted.counts, *known]
 
     @property
     def chart(self) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from review.models import DocumentType, Project, Role
 from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import access_policy, document_types_for, policies_of
 from review.selectors.what_if import routed_documents
+from review.web.csv_files import csv_file
 from review.web.pages import page, render_in_project
 from review.web.policy_view import field_paths, policy_page, problem_in_words, rules_in
 
 POLICIES_SHOWN = 50
+_COLUMNS = ["field", "which", "auto", "sampled", "review", "wrong", "lower", "upper", "n"]
 
 
 @require_safe
@@ -52,6 +54,8 @@ def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Htt
         shown = policy_page(document_type, routed, None)
     if request.POST.get("act") == "draft" and not problems:
         return _save(request, actor, project, document_type, dict(shown.rules))
+    if request.GET.get("format") == "csv":
+        return csv_file(f"{slug}-{type_slug}-policy", _COLUMNS, shown.plain())
     context = {
         "policy": shown,
         "problems": problems,

@@ -174,6 +174,23 @@ def test_columns_of_tables_have_thresholds_too(manager: Client, cast: Cast) -> N
     assert 'aria-label="Document types"' in html
 
 
+def test_the_figures_come_as_a_file(manager: Client, cast: Cast) -> None:
+    route(cast, 0.5, 0.7, 0.95)
+    add_labels(cast.document_type, [Label(confidence=0.95, inclusion_probability=0.5) for _ in range(40)])
+    FieldReview.objects.update(band="auto")
+    send(manager, cast, "draft", **{"review:/total": "0.8"})
+    text = manager.get(f"{address(cast)}?format=csv&from=2").content.decode("utf-8-sig")
+    header, *rows = [line.split(",") for line in text.splitlines()]
+    assert header[:5] == ["field", "which", "auto", "sampled", "review"]
+    assert [row[:5] for row in rows if row[0] == ""] == [
+        ["", "in_force", "1", "1", "1"],
+        ["", "in_form", "1", "0", "2"],
+    ]
+    total = next(row for row in rows if row[:2] == ["/total", "in_form"])
+    assert total[2:5] == ["1", "0", "2"]
+    assert (float(total[5]), total[8]) == (0.0, "40")
+
+
 def test_the_page_is_chinese_for_whoever_reads_chinese(manager: Client, cast: Cast, chinese: None) -> None:
     route(cast, 0.7)
     manager.cookies["django_language"] = "zh-hans"
