@@ -26,6 +26,15 @@ log = structlog.get_logger(__name__)
 
 
 @task
+def warm_up() -> None:
+    """Load the engine of the house, so that the first who waits does not wait for that too; run as a worker starts."""
+    try:
+        engine_for(settings.STET_ENGINE)
+    except InferenceError as error:
+        log.warning("no engine for the desk", reason=error.code)
+
+
+@task
 def read_region(region_id: int) -> None:
     """Read a region that waits; whatever happens, it comes to an end that the desk is told."""
     claim = claim_region(region_id=region_id)

@@ -105,6 +105,7 @@ ALLOWED: dict[str, set[str]] = {
         "review.tasks",
         "review.tasks_evaluation",
         "review.tasks_exports",
+        "review.tasks_regions",
         "review.schedules",
         "inference.document_types",
         "inference.types",

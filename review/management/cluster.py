@@ -1,7 +1,7 @@
 """The django-q2 clusters as one thing that starts, lives and stops: guards, each with workers, pusher and monitor.
 
 One sees to everything that is queued. The other, with one worker, sees to what somebody waits for at a desk: that never
-stands behind a thousand pages, whatever the order of the queue. Its worker loads an engine when it is first asked.
+stands behind a thousand pages, whatever the order of the queue. Its worker loads the engine before anybody asks.
 """
 
 import contextlib
@@ -21,6 +21,7 @@ from django_q.conf import Conf
 from django_q.signals import post_spawn
 
 from review.tasks import TaskFailedError, free_dead_claims
+from review.tasks_regions import warm_up
 
 QUEUE_SUSPECT = 3
 DESK_QUEUE = "stet-desk"
@@ -56,6 +57,8 @@ def _guard_desk(stop: Any, started: Any) -> None:  # noqa: ANN401 - the context'
     Conf.WORKERS = Conf.QUEUE_LIMIT = DESK_WORKERS
     # Schedules belong to the other cluster; this one would put them into its own queue.
     Conf.SCHEDULER = False
+    # Workers are forked from this process and hear what it hears.
+    post_spawn.connect(_warm_up, dispatch_uid="warm_up")
     Guard(stop, started, uuid.uuid4(), broker=get_broker(DESK_QUEUE))
 
 
@@ -106,6 +109,11 @@ def _on_spawn(**_: object) -> None:
     # A new worker often takes the place of one that died on a page.
     with contextlib.suppress(TaskFailedError):
         free_dead_claims()
+
+
+def _warm_up(**_: object) -> None:
+    with contextlib.suppress(TaskFailedError):
+        warm_up()
 
 
 post_spawn.connect(_on_spawn, dispatch_uid="free_dead_claims")

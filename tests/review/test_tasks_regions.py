@@ -18,7 +18,7 @@ from review.actions.leasing import lease_task
 from review.actions.regions import request_region
 from review.models import RegionReading, RegionState, ReviewTask
 from review.tasks import TaskFailedError, sweep
-from review.tasks_regions import read_region, value_in, whole_words
+from review.tasks_regions import read_region, value_in, warm_up, whole_words
 from tests import factories
 from tests.conftest import Cast
 from tests.review.actions.review_room import actor
@@ -165,6 +165,22 @@ def test_the_projects_own_engine_reads(
     cast.project.save()
     read_region(ask(cast, task).pk)
     assert asked == ["of the house", "of the project"]
+
+
+def test_the_engine_of_the_house_is_loaded_before_anybody_asks(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(tasks_regions, "engine_for", loaded.append)
+    settings.STET_ENGINE = "of the house"
+    warm_up()
+    assert loaded == ["of the house"]
+
+
+def test_an_engine_that_cannot_be_had_stops_no_worker(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    settings.STET_ENGINE = "nobody's"
+    warm_up()
+    assert "no engine for the desk" in caplog.text
 
 
 def test_a_script_can_answer_for_a_region(cast: Cast, task: ReviewTask, script: Script) -> None:

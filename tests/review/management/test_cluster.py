@@ -9,6 +9,7 @@ from django_q.conf import Conf
 from review.actions._enqueue import DESK_QUEUE
 from review.management import cluster
 from review.management.cluster import Cluster
+from review.tasks import TaskFailedError
 
 
 class Event:
@@ -113,8 +114,19 @@ def test_the_desks_guard_has_one_worker_and_no_schedules(db: None, monkeypatch: 
     for name in ("WORKERS", "QUEUE_LIMIT", "SCHEDULER"):
         monkeypatch.setattr(Conf, name, getattr(Conf, name))
     monkeypatch.setattr(cluster, "Guard", guard)
+    connected: list[object] = []
+    monkeypatch.setattr("review.management.cluster.post_spawn.connect", lambda heard, **_: connected.append(heard))
     cluster._guard_desk(Event(), Event())
+    assert connected == [cluster._warm_up]
     assert seen == {"workers": 1, "limit": 1, "schedules": False, "queue": "stet-desk"}
+
+
+def test_a_desk_whose_engine_fails_to_load_works_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise TaskFailedError("warm_up: MemoryError")
+
+    monkeypatch.setattr(cluster, "warm_up", fail)
+    cluster._warm_up(sender="django_q")
 
 
 def test_the_desks_queue_is_the_one_that_actions_fill() -> None:
