@@ -160,6 +160,10 @@ class ReviewMachine(RuleBasedStateMachine):
         except ConflictError as error:
             self.handed_back(error, standing, answer, is_lost=not desk.is_held_by(reviewer, token))
             assert isinstance(error, LeaseLostError) or not is_current  # noqa: PT017 - either way is right
+        except InvalidInputError:
+            # A date or an amount that is none is refused, and nothing of it is kept.
+            assert desk.is_held_by(reviewer, token)
+            assert path == "/date" or (path, answer[1]) == ("/total", "A shop")
         else:
             assert desk.is_held_by(reviewer, token)
             desk.has_lapsed = False
@@ -222,8 +226,8 @@ class ReviewMachine(RuleBasedStateMachine):
             assert not is_done
             assert not desk.is_held_by(reviewer, token)
         except InvalidInputError:
-            assert not total
-            assert not self.acknowledged[number, "/total"]
+            # Nothing was said of the total, or something that is no amount.
+            assert total == ("corrected", "A shop") or not (total or self.acknowledged[number, "/total"])
         else:
             assert is_done or desk.is_held_by(reviewer, token)
             if is_done:
