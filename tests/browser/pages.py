@@ -25,7 +25,8 @@ def draw(lines: list[tuple[int, int, int, str, str]]) -> Drawn:
     """Draw lines of (x, y, font size, text, field path or "")."""
     image = Image.new("RGB", (WIDTH, HEIGHT), "white")
     canvas = ImageDraw.Draw(image)
-    words, boxes = [], {}
+    words: list[tuple[str, Box]] = []
+    boxes: dict[str, Box] = {}
     for x, y, size, text, path in lines:
         font = ImageFont.load_default(size)
         canvas.text((x, y), text, fill="black", font=font)

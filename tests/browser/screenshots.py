@@ -26,7 +26,9 @@ PAGES = {
     "queue": "queue/",
     "documents": "documents/",
     "accuracy": "accuracy/",
-    "policies": "policies/",
+    "policies": "policies/receipt/",
+    "operations": "operations/",
+    "reviewers": "reviewers/",
     "exports": "exports/",
     "tokens": "tokens/",
 }

@@ -62,6 +62,27 @@ def test_from_submit_to_the_next_task_without_loading_a_page(house: ServedHouse,
     wait_done(house, seeded.tasks[1])
 
 
+def test_a_next_task_that_comes_late_is_not_given_back(house: ServedHouse, visit: Visit) -> None:
+    """The answer about the next task arrives after the submit that needs it."""
+    seeded = house.project("receipt", 3)
+    rui = visit(seeded)
+    slow = "delay => { const now = fetch; window.fetch = async (...of) => { const done = await now(...of); "
+    slow += (
+        "if (String(of[1]?.body).includes('besides')) await new Promise((on) => setTimeout(on, delay)); return done } }"
+    )
+    rui.page.add_init_script(f"({slow})(1500)")
+    page = rui.open_desk()
+    for number in (2, 3):
+        page.keyboard.type("9.00")
+        rui.press("Enter", "Enter")
+        expect(page.locator("#desk-title")).to_have_text(f"receipt 00000{number}.jpg")
+        expect(page.locator(".field-input[data-path='/total']")).to_be_focused()
+    page.keyboard.type("9.00")
+    rui.press("Enter", "Enter")
+    for task in seeded.tasks:
+        wait_done(house, task)
+
+
 def test_letters_are_text_while_a_text_is_edited(house: ServedHouse, visit: Visit) -> None:
     rui = visit(house.project("receipt"))
     page = rui.open_desk()

@@ -10,7 +10,19 @@ from tests.browser.conftest import Visit
 from tests.browser.house import Seeded, ServedHouse
 
 TOTAL = ".field-input[data-path='/total']"
-PAGES = ["documents/", "documents/{document}/", "queue/", "accuracy/", "policies/", "exports/", "tokens/", "nowhere/"]
+PAGES = [
+    "documents/",
+    "documents/{document}/",
+    "queue/",
+    "accuracy/",
+    "policies/",
+    "policies/receipt/",
+    "operations/",
+    "reviewers/",
+    "exports/",
+    "tokens/",
+    "nowhere/",
+]
 
 pytestmark = pytest.mark.skipif(not SOURCE.is_file(), reason="axe-core is not installed (make assets)")
 

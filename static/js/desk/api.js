@@ -89,6 +89,7 @@ const KEPT = 12;
 export function picture(address) {
   if (!pictures.has(address)) {
     const loading = fetch(address, { credentials: "same-origin" })
+      .catch(() => Promise.reject(new NoConnection()))
       .then((answer) => (answer.ok ? answer.blob() : Promise.reject(new Refused(answer.status, {}))))
       .then(async (blob) => {
         const url = URL.createObjectURL(blob);

@@ -2,7 +2,7 @@
 
 import { listen } from "../live.js";
 import { Ahead } from "./ahead.js";
-import { NoConnection, Refused, call, say, settings, texts } from "./api.js";
+import { Refused, call, say, settings, texts } from "./api.js";
 import { Dialogs } from "./cheatsheet.js";
 import { Clock } from "./clock.js";
 import { Saver, forgetOldDrafts } from "./drafts.js";
@@ -11,6 +11,7 @@ import { Finish } from "./finish.js";
 import { bindKeys } from "./keys.js";
 import { Lease } from "./lease.js";
 import { Notices } from "./notices.js";
+import { Pages } from "./pages.js";
 import { Picker } from "./pick.js";
 import { makeSplitter } from "./splitter.js";
 import { Task } from "./state.js";
@@ -29,12 +30,12 @@ export class Desk {
     this.title = byId("desk-title").textContent;
     this.task = null;
     this.field = null;
-    this.page = null;
         this.list = new FieldList(byId("desk-fields"));
     this.notices = new Notices(this);
     this.picker = new Picker(this);
-    this.thumbs = new Thumbs(byId("thumbs"), (page) => this.showPage(page));
+    this.thumbs = new Thumbs(byId("thumbs"), (page) => this.pages.show(page));
     this.dialogs = new Dialogs();
+    this.pages = new Pages(this);
     this.finish = new Finish(this);
     this.ahead = new Ahead(this);
     this.clock = new Clock();
@@ -43,7 +44,7 @@ export class Desk {
       onBox: (box) => this.focus(box.field),
       onPick: (word) => this.picker.pick(word),
       onArea: (words) => this.picker.area(words),
-      onRegion: (bbox) => this.picker.region(this.page, bbox),
+      onRegion: (bbox) => this.picker.region(this.pages.current, bbox),
     });
     makeSplitter(byId("splitter"), byId("desk-sides"));
     this.listenToPage();
@@ -64,6 +65,8 @@ export class Desk {
       const button = event.target.closest("[data-act]");
       if (button && this.root.parentElement.contains(button)) this.act(button.dataset.act, button);
     });
+    // A key that is held down confirms once; it does not submit.
+    byId("submit").addEventListener("keydown", (event) => event.repeat && event.preventDefault());
     addEventListener("beforeunload", (event) => {
       // Kept on this computer anyway; only a task without that is worth a question.
       if (this.saver?.unsaved.length && !this.saver.isKept) event.preventDefault();
@@ -95,7 +98,7 @@ export class Desk {
     const task = new Task(given);
     this.task = task;
     this.field = null;
-    this.page = null;
+    this.pages.current = null;
     this.saver?.close();
     this.tables = new Map();
     task.cellAt = (path) => this.cellAt(path);
@@ -116,7 +119,7 @@ export class Desk {
     const first = task.nextAsked(null);
     if (first) this.focus(first);
     else byId("submit").focus();
-    if (!this.page && task.pages.length) this.showPage(task.pages[0]);
+    if (!this.pages.current && task.pages.length) this.pages.show(task.pages[0]);
     if (restored.length) {
       this.notices.say(say("restored", { fields: restored.map((field) => field.label).join(", ") }));
       restored.forEach((field) => this.saver.save(field));
@@ -140,7 +143,7 @@ export class Desk {
   }
 
   async goOn() {
-    const given = this.ahead.take();
+    const given = await this.ahead.take();
     this.task = null;
     this.lease.hold(null);
     this.clock.begin(null);
@@ -148,6 +151,13 @@ export class Desk {
     await this.receive(given);
     // It was kept as long as the one before; from here on it has a time of its own.
     this.lease.renew();
+  }
+
+  /** Go on after a task was lost; what was kept ready behind it is lost with it. */
+  leave() {
+    this.ahead.given = null;
+    this.task = null;
+    return this.takeNext();
   }
 
   empty(given) {
@@ -201,8 +211,8 @@ export class Desk {
 
   async look(field) {
     const page = this.task.pages.find((one) => one.page_number === field.box?.page);
-    if (page && page !== this.page) await this.showPage(page);
-    if (this.field === field && (page ? page === this.page : true)) this.viewer.fly(field.box?.bbox ?? null);
+    if (page && page !== this.pages.current) await this.pages.show(page);
+    if (this.field === field && (page ? page === this.pages.current : true)) this.viewer.fly(field.box?.bbox ?? null);
   }
 
   left(target) {
@@ -325,41 +335,9 @@ export class Desk {
     byId("desk-left").textContent = left ? say("left", { n: left, total: task.nToExamine }) : texts.all_decided;
     byId("submit").classList.toggle("is-ready", left === 0);
     this.thumbs.mark(task);
-    this.showBoxes();
+    this.pages.boxes();
     this.tables.forEach((table) => table.sum());
     this.notices.saved();
-  }
-
-  // Pages
-
-  async showPage(page) {
-    const { task } = this;
-    this.page = page;
-    this.thumbs.current(page, task.pages.length);
-    try {
-      const image = await this.viewer.show(page);
-      if (this.task !== task || this.page !== page) return;
-      this.list.crops(page.page_number, image);
-      this.viewer.setWords([]);
-      this.showBoxes();
-      this.picker.load(task, page).then((words) => this.page === page && this.task === task && this.viewer.setWords(words));
-      if (this.field?.box?.page === page.page_number) this.viewer.fly(this.field.box.bbox);
-    } catch (error) {
-      if (error instanceof Refused || error instanceof NoConnection || error instanceof TypeError) this.notices.say(texts.failed, "error");
-      else throw error;
-    }
-  }
-
-  showBoxes() {
-    if (!this.page) return;
-    const here = this.task.fields.filter((field) => field.box?.page === this.page.page_number);
-    this.viewer.setBoxes(here.map((field) => ({ field, bbox: field.box.bbox, isAsked: field.isAsked })));
-  }
-
-  turn(step) {
-    const at = this.task.pages.indexOf(this.page);
-    const page = this.task.pages[at + step];
-    if (page) this.showPage(page);
   }
 
   // What the server says
@@ -436,14 +414,14 @@ export class Desk {
       pick: () => this.pickWords(),
       "look-again": () => this.takeNext(),
       "take-again": () => this.takeAgain(),
-      "take-next": () => this.goOn(),
+      "take-next": () => this.leave(),
       "keep-mine": () => this.choose(this.fieldOf(button), true),
       "keep-theirs": () => this.choose(this.fieldOf(button), false),
       "close-dialog": () => button.closest("dialog").close(),
       "next-row": () => this.walk(1),
       "previous-row": () => this.walk(-1),
-      "previous-page": () => this.task && this.turn(-1),
-      "next-page": () => this.task && this.turn(1),
+      "previous-page": () => this.task && this.pages.turn(-1),
+      "next-page": () => this.task && this.pages.turn(1),
       "zoom-in": () => this.viewer.zoom(1.4),
       "zoom-out": () => this.viewer.zoom(1 / 1.4),
       "zoom-fit": () => this.viewer.fit(),

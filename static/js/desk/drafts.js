@@ -21,8 +21,10 @@ function write(key, content) {
   try {
     if (Object.keys(content).length) localStorage.setItem(key, JSON.stringify(content));
     else localStorage.removeItem(key);
+    return true;
   } catch {
     // A full or forbidden store: the server still gets everything.
+    return false;
   }
 }
 
@@ -46,6 +48,8 @@ export class Saver {
     this.wait = FIRST_WAIT;
     this.retry = null;
     this.isClosed = false;
+    this.isKept = true;
+    this.isHeld = false;
     this.savedAt = 0;
     addEventListener("online", this.resume);
   }
@@ -78,7 +82,7 @@ export class Saver {
   keep(field) {
     const drafts = read(this.key);
     drafts[field.path] = { text: field.text, verdict: field.decision?.verdict ?? null, at: Date.now() };
-    write(this.key, drafts);
+    this.isKept = write(this.key, drafts);
   }
 
   forget(field) {
@@ -115,7 +119,7 @@ export class Saver {
   }
 
   async flush() {
-    if (this.inFlight || this.isClosed || this.task.isLost) return;
+    if (this.inFlight || this.isClosed || this.isHeld || this.task.isLost) return;
     const field = this.queue.values().next().value;
     if (!field) return;
     this.queue.delete(field);
@@ -155,6 +159,8 @@ export class Saver {
   }
 
   refused(field, error) {
+    // Of a task that is no longer on the desk: its draft is kept, and nobody is told.
+    if (this.isClosed) return;
     if (!(error instanceof Refused) || error.isPassing || error.isSignedOut) {
       this.queue.add(field);
       this.tell(error.isSignedOut ? "signed_out" : "offline", field);
@@ -172,10 +178,17 @@ export class Saver {
     }
   }
 
-  /** Wait until nothing is on its way; what cannot be sent stays in the queue. */
-  async settled() {
+  /** Send nothing more, and wait until nothing is on its way: the submit carries what is left. */
+  async hold() {
+    this.isHeld = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
     await this.inFlight?.catch(() => undefined);
+  }
+
+  /** The submit was refused: go on. */
+  goOn() {
+    this.isHeld = false;
+    this.flush();
   }
 
   /** The task is finished: what was kept here is no longer needed. */

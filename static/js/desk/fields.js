@@ -154,6 +154,7 @@ export class FieldList {
     if (field.problem) why.append(field.problem);
     else if (field.text.trim() !== field.predicted.trim() || field.isIllegible) why.append(...this.original(field));
     else why.append(...this.reading(field));
+    why.classList.toggle("has-chips", why.querySelector(".chip") !== null);
     why.title = why.textContent;
     toggle.hidden = field.decision !== null || !Object.keys(field.prediction?.evidence ?? {}).length;
   }

@@ -33,13 +33,14 @@ export class Finish {
     if (task.fields.some((field) => field.conflict)) return this.desk.focus(task.fields.find((field) => field.conflict));
     this.isBusy = true;
     try {
-      await saver.settled();
+      await saver.hold();
       await call("POST", path, { lease_token: task.token, ...body });
       saver.finish();
       this.desk.clock.send();
       await this.desk.goOn();
       this.desk.tell(done);
     } catch (error) {
+      saver.goOn();
       this.refusedFinish(task, error);
     } finally {
       this.isBusy = false;
