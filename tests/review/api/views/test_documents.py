@@ -271,9 +271,7 @@ def test_times_are_utc(cast: Cast, as_viewer: APIClient) -> None:
     assert timezone.now() - datetime.fromisoformat(received) < timedelta(minutes=5)
 
 
-def test_a_form_with_two_files_is_refused_so_that_neither_is_lost(
-    cast: Cast, as_reviewer: APIClient
-) -> None:
+def test_a_form_with_two_files_is_refused_so_that_neither_is_lost(cast: Cast, as_reviewer: APIClient) -> None:
     files = [SimpleUploadedFile("a.jpg", SAMPLE.read_bytes()), SimpleUploadedFile("b.jpg", SAMPLE.read_bytes())]
     answer = as_reviewer.post(DOCUMENTS, {"document_type": "receipt", "file": files})
     assert answer.status_code == 400
