@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.http import QueryDict
-from django.utils.datastructures import MultiValueDict
 
 from review.selectors.what_if import routed_documents
 from review.web.policy_view import field_paths, policy_page, problem_in_words, rules_in
@@ -17,7 +16,8 @@ pytestmark = pytest.mark.django_db
 
 def form(**values: str) -> QueryDict:
     data = QueryDict(mutable=True)
-    data.update(MultiValueDict({name.replace("__", ":"): [value] for name, value in values.items()}))
+    for name, value in values.items():
+        data[name.replace("__", ":")] = value
     return data
 
 
