@@ -44,15 +44,18 @@ def role_in(actor: Actor, project: Project) -> Role | None:
     """Return the actor's role in the project, or None for a stranger. A token never exceeds its user's own role."""
     if actor.user is None:
         return Role.ADMIN
-    if not actor.user.is_active or (actor.api_token is not None and actor.api_token.project_id != project.pk):
-        return None
     membership = Membership.objects.filter(project=project, user=actor.user).only("role").first()
-    if membership is None:
+    return _role_by(membership, actor, project)
+
+
+def _role_by(membership: Membership | None, actor: Actor, project: Project) -> Role | None:
+    if membership is None or actor.user is None or not actor.user.is_active:
         return None
-    role = Role(membership.role)
-    if actor.api_token is not None and not Role(actor.api_token.role).includes(role):
-        return Role(actor.api_token.role)
-    return role
+    if actor.api_token is None:
+        return Role(membership.role)
+    if actor.api_token.project_id != project.pk:
+        return None
+    return min(Role(membership.role), Role(actor.api_token.role), key=lambda role: role.rank)
 
 
 def is_manager(actor: Actor, project: Project) -> bool:
@@ -71,13 +74,23 @@ def projects_for(actor: Actor) -> QuerySet[Project]:
 
 def access_project(actor: Actor, slug: str, role: Role = Role.VIEWER) -> Project:
     """Return the project; raise NotFoundError for strangers, ForbiddenError for members with too small a role."""
-    project = Project.objects.select_related("tenant").filter(slug=slug).first()
-    held = role_in(actor, project) if project is not None else None
+    project, held = _project_and_role(actor, slug)
     if project is None or held is None:
         raise NotFoundError
     if not held.includes(role):
         raise ForbiddenError
     return project
+
+
+def _project_and_role(actor: Actor, slug: str) -> tuple[Project | None, Role | None]:
+    """Return both from one query: every request of every page asks for them."""
+    if actor.user is None:
+        return Project.objects.select_related("tenant").filter(slug=slug).first(), Role.ADMIN
+    memberships = Membership.objects.select_related("project__tenant").filter(project__slug=slug, user=actor.user)
+    membership = memberships.first()
+    if membership is None:
+        return None, None
+    return membership.project, _role_by(membership, actor, membership.project)
 
 
 def access_document_type(project: Project, slug: str) -> DocumentType:

@@ -126,8 +126,8 @@ def test_use_is_noted_once_a_minute(cast: Cast, django_assert_num_queries: Djang
     assert client.get(RECORDS).status_code == 200
     first = ApiToken.objects.get().last_used_at
     assert first is not None
-    # The token with its user, the project with its tenant, the membership, the records: nothing is written.
-    with django_assert_num_queries(4):
+    # The token with its user, the membership with its project and tenant, the records: nothing is written.
+    with django_assert_num_queries(3):
         client.get(RECORDS)
     assert ApiToken.objects.get().last_used_at == first
     ApiToken.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))

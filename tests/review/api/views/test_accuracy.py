@@ -102,5 +102,5 @@ def test_the_page_costs_as_many_queries_however_long_the_history(
     for day in range(n_days):
         add_cell(cast, day=date(2026, 1, 1 + day))
     as_manager.get(ACCURACY)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         assert len(as_manager.get(ACCURACY).json()["rows"]) == 2

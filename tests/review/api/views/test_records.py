@@ -87,5 +87,5 @@ def test_a_list_costs_as_many_queries_however_long_it_is(
     for _ in range(n_records):
         make_record(cast.document_type, reviewer=cast.reviewer)
     as_viewer.get(RECORDS)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         assert len(as_viewer.get(RECORDS).json()["results"]) == n_records
