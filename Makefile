@@ -69,8 +69,15 @@ run: $(VENV)/run.ok assets
 	@$(MANAGE) seed_demo
 	@exec $(MANAGE) serve --port $(PORT) --workers $(STET_WORKERS)
 
+# The browser's driver keeps an event loop of its own, which no other test may share: two runs. ARGS makes it one.
+ifdef ARGS
 test: $(VENV)/dev.ok assets
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest $(ARGS)
+else
+test: $(VENV)/dev.ok assets
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore=tests/browser
+	$(BIN)/python -m pytest tests/browser
+endif
 
 TEST_POSTGRES_URL ?= postgres://postgres@127.0.0.1:5432/postgres
 TEST_REDIS_URL ?= redis://127.0.0.1:6379/0

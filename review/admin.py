@@ -141,6 +141,8 @@ _read_only(
     filters="state kind",
 )
 _read_only(models.CostModel, "project currency cpu_hour gpu_hour person_hour changed_at")
+_read_only(models.RegionReading, "id task page reviewer field_path state error_code created_at", filters="state")
+_read_only(models.TimeSpent, "id task reviewer field_path seconds created_at")
 _read_only(models.TaskSkip, "id task reviewer reason created_at")
 _read_only(models.FieldEdit, "id task field_path version verdict author saved_at")
 _read_only(
