@@ -2,7 +2,8 @@
 
 import { picture } from "./api.js";
 
-const OpenSeadragon = globalThis.OpenSeadragon;
+// A classic script that main.js loads beside the modules: its name is looked up when a viewer is made, not when this file is read.
+/* global OpenSeadragon */
 const WORD_GRID = 32;
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
