@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from inference.types import PageImage, PageReading
+from inference.types import PageImage, PageReading, PageRequest
 
 
 class Engine(Protocol):
@@ -15,5 +15,9 @@ class Engine(Protocol):
     def version(self) -> Mapping[str, Any]:
         """Everything that may change an answer (weights checksum, sizes, library versions) as plain JSON data."""
 
-    def read_page(self, page: PageImage) -> PageReading:
-        """Read one page; raise EngineError when it never will, EngineUnavailableError when it may later."""
+    def read_page(self, page: PageImage, request: PageRequest | None = None) -> PageReading:
+        """Read one page; raise EngineError when it never will, EngineUnavailableError when it may later.
+
+        An OCR reader gives words and ignores the request. A language model needs one, and gives the request's words
+        and an answer.
+        """

@@ -12,7 +12,7 @@ from inference.engines.ppocr_models import LineModels, Pixels, PpOcrModels, Prep
 from inference.engines.reading_order import in_reading_order
 from inference.errors import EngineError, EngineUnavailableError
 from inference.imaging.quality import measure
-from inference.types import BBox, PageImage, PageReading, Word
+from inference.types import BBox, PageImage, PageReading, PageRequest, Word
 
 MIN_TEXT_SCORE = 0.5
 """What the recogniser is less sure of is mostly noise: RapidOCR's own bound."""
@@ -53,7 +53,7 @@ class RapidOCREngine:
         """Libraries' versions, the weights' checksums and all sizes and thresholds."""
         return dict(self._version)
 
-    def read_page(self, page: PageImage) -> PageReading:
+    def read_page(self, page: PageImage, request: PageRequest | None = None) -> PageReading:  # noqa: ARG002
         """Read one page; a page without text has no words.
 
         Raise EngineError when the models fail on it, EngineUnavailableError when there is too little memory.

@@ -13,7 +13,7 @@ from typing import Any
 
 from inference.errors import EngineError, EngineUnavailableError
 from inference.imaging.hashing import content_hash
-from inference.types import BBox, PageImage, PageReading, Word
+from inference.types import BBox, PageImage, PageReading, PageRequest, Word
 
 ANSWERS_VARIABLE = "STET_SCRIPTED_ANSWERS"
 FAULTS = ("engine_failed", "engine_unavailable", "abort", "kill")
@@ -75,7 +75,7 @@ class ScriptedEngine:
         """The engine's name and the script's checksum."""
         return {"engine": self.name, "script_sha256": self._digest}
 
-    def read_page(self, page: PageImage) -> PageReading:
+    def read_page(self, page: PageImage, request: PageRequest | None = None) -> PageReading:  # noqa: ARG002
         """Do what the script says for this page; raise EngineError where it has no answer and no default."""
         started = time.thread_time()
         key = content_hash(page)

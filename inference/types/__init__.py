@@ -1,5 +1,6 @@
 """The frozen values that cross the border of `inference`; the one part of it that `review.actions` may import."""
 
+from inference.types.answers import PageAnswer, RawAnswer, Token
 from inference.types.document_types import (
     DocumentTypeSpec,
     SchemaProblem,
@@ -10,18 +11,29 @@ from inference.types.document_types import (
 from inference.types.fields import Candidate, FieldReading, FieldSpec, GroupSpec, ValueType
 from inference.types.geometry import BBox
 from inference.types.pages import PageImage, PageReading, Word
+from inference.types.requests import Example, PageRequest
+from inference.types.vlm import Decoding, ImagingProfile, VlmSpec, VlmSpecError
 
 __all__ = [
     "BBox",
     "Candidate",
+    "Decoding",
     "DocumentTypeSpec",
+    "Example",
     "FieldReading",
     "FieldSpec",
     "GroupSpec",
+    "ImagingProfile",
+    "PageAnswer",
     "PageImage",
     "PageReading",
+    "PageRequest",
+    "RawAnswer",
     "SchemaProblem",
+    "Token",
     "ValueType",
+    "VlmSpec",
+    "VlmSpecError",
     "Word",
     "parse_document_type",
     "validate_document_type",

@@ -9,6 +9,7 @@ from unicodedata import east_asian_width
 import numpy as np
 import numpy.typing as npt
 
+from inference.types.answers import PageAnswer
 from inference.types.geometry import BBox
 
 
@@ -56,7 +57,8 @@ class Word:
 class PageReading:
     """What one engine read on one page: words in reading order, pixel size of the raster, CPU seconds spent.
 
-    `quality` holds measures of the image (see `inference.imaging.quality`), each a float.
+    `quality` holds measures of the image (see `inference.imaging.quality`), each a float. `answer` is what a language
+    model said of the page, where one read it.
     """
 
     width: int
@@ -64,6 +66,7 @@ class PageReading:
     words: tuple[Word, ...]
     cpu_seconds: float
     quality: Mapping[str, float] = field(default_factory=dict)
+    answer: PageAnswer | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return plain JSON data; `from_json` is its inverse."""
@@ -73,6 +76,7 @@ class PageReading:
             "words": [[word.text, *word.bbox, word.score] for word in self.words],
             "cpu_seconds": self.cpu_seconds,
             "quality": dict(self.quality),
+            **({} if self.answer is None else {"answer": self.answer.as_json()}),
         }
 
     @classmethod
@@ -84,4 +88,5 @@ class PageReading:
             words=tuple(Word(row[0], BBox(*row[1:5]), row[5]) for row in data["words"]),
             cpu_seconds=data["cpu_seconds"],
             quality=data["quality"],
+            answer=PageAnswer.from_json(data["answer"]) if "answer" in data else None,
         )
