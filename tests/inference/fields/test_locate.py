@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inference.document_types import shipped_document_type
-from inference.fields.locate import KEPT_CANDIDATES, document_keywords, locate
+from inference.fields.locate import document_keywords, locate
 from inference.fields.normalise import comparable
 from inference.fields.prior import PriorScorer
+from inference.fields.scored import KEPT_CANDIDATES
 from inference.types import BBox, DocumentTypeSpec, FieldReading, FieldSpec, PageReading, ValueType, Word
 from tests.inference.fields.invoices import CHINESE, INVOICES, PLAIN, WITHOUT_TAX, Invoice
 from tests.inference.fields.pages import field, reading
