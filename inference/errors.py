@@ -1,5 +1,8 @@
 """What can go wrong while a page is opened or read. Each error has a `code` that is stored and translated."""
 
+from collections.abc import Sequence
+from typing import Any
+
 
 class InferenceError(Exception):
     """Base of all errors of this package; `code` is stable and safe to store, the message holds no document text."""
@@ -42,6 +45,24 @@ class EngineUnavailableError(InferenceError):
     """The engine cannot be had right now (not installed, not reachable); another attempt later may succeed."""
 
     code = "engine_unavailable"
+
+
+class AnswerError(EngineError):
+    """A language model's answer cannot be used. `code` says why: one of `REASONS`.
+
+    `attempts` are the raw answers (`inference.types.RawAnswer`), the last one being the one refused: they are kept for
+    failures too. `problems` lists (JSON Pointer, message) pairs for the model and for engineers; they repeat no value.
+    """
+
+    REASONS = ("answer_cut_short", "answer_repeats", "answer_empty", "answer_unreadable", "answer_invalid")
+
+    def __init__(self, code: str, problems: Sequence[tuple[str, str]] = (), attempts: tuple[Any, ...] = ()) -> None:
+        if code not in self.REASONS:
+            raise ValueError(f"unknown reason {code!r}")
+        super().__init__("; ".join([code, *(f"{pointer or '/'}: {message}" for pointer, message in problems)]))
+        self.code = code
+        self.problems = list(problems)
+        self.attempts = attempts
 
 
 class UnknownEngineError(InferenceError):

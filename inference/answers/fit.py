@@ -1,0 +1,70 @@
+"""A parsed answer fitted to the form that the schema describes: every leaf a text or None."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from inference.types.hints import Problem, pointer
+
+
+@dataclass(slots=True)
+class Fitted:
+    """What fitted. `misfits` are places of the wrong kind, without a value; `unknown` are names nobody asked for."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    misfits: list[Problem] = field(default_factory=list)
+    unknown: list[Problem] = field(default_factory=list)
+
+
+def fit(answer: object, schema: Mapping[str, Any]) -> Fitted:
+    """Fit an answer (numbers as texts, see `inference.answers.strict`) to the schema of a document type.
+
+    White space alone is None. Null in the place of an object or of rows stands for nothing in it.
+    """
+    fitted = Fitted()
+    if isinstance(answer, Mapping):
+        fitted.values = _object(answer, schema, "", fitted)
+    else:
+        fitted.misfits.append(("", "must be an object"))
+    return fitted
+
+
+def _object(answer: Mapping[str, Any], node: Mapping[str, Any], base: str, fitted: Fitted) -> dict[str, Any]:
+    properties = node["properties"]
+    fitted.unknown += [(pointer(base, name), "is not asked for") for name in answer if name not in properties]
+    return {
+        name: _any(answer[name], child, pointer(base, name), fitted)
+        for name, child in properties.items()
+        if name in answer
+    }
+
+
+def _any(answer: object, node: Mapping[str, Any], base: str, fitted: Fitted) -> Any:  # noqa: ANN401
+    kinds = {node["type"]} if isinstance(node["type"], str) else set(node["type"])
+    if "object" in kinds:
+        return _nested(answer, node, base, fitted)
+    if "array" in kinds:
+        return _rows(answer, node, base, fitted)
+    if answer is None or (isinstance(answer, str) and not answer.strip()):
+        return None
+    if not isinstance(answer, str):
+        fitted.misfits.append((base, "must be a single value"))
+        return None
+    return answer
+
+
+def _nested(answer: object, node: Mapping[str, Any], base: str, fitted: Fitted) -> dict[str, Any]:
+    if isinstance(answer, Mapping):
+        return _object(answer, node, base, fitted)
+    if answer is not None:
+        fitted.misfits.append((base, "must be an object"))
+    return {}
+
+
+def _rows(answer: object, node: Mapping[str, Any], base: str, fitted: Fitted) -> list[dict[str, Any]]:
+    if answer is None:
+        return []
+    if not isinstance(answer, list):
+        fitted.misfits.append((base, "must be an array of objects"))
+        return []
+    return [_nested(row, node["items"], pointer(base, position), fitted) for position, row in enumerate(answer)]

@@ -1,0 +1,41 @@
+"""JSON read as RFC 8259 says, and more strictly where parsers are lax: what is read here was not touched."""
+
+import json
+from typing import Any
+
+
+class NotStrictError(ValueError):
+    """The text is no JSON, or JSON that two readers may understand differently. The message repeats no text."""
+
+
+def read_strictly(text: str) -> Any:  # noqa: ANN401
+    """Parse JSON; raise NotStrictError for anything else, for a key that stands twice and for NaN and Infinity.
+
+    Numbers come back as the text that stands there: "12.50" is what was printed, 12.5 is not.
+    """
+    try:
+        return json.loads(
+            text, object_pairs_hook=_object, parse_int=str, parse_float=str, parse_constant=_refuse_constant
+        )
+    except json.JSONDecodeError as error:
+        raise NotStrictError(f"is not JSON: {error.msg} at character {error.pos}") from None
+    except RecursionError:
+        raise NotStrictError("is nested too deeply") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise DuplicateKeyError
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise NotStrictError(f"holds {name}, which is no JSON")
+
+
+class DuplicateKeyError(NotStrictError):
+    """One object says two things under one name. Nobody can know which one was meant, so no repair is tried."""
+
+    def __init__(self) -> None:
+        super().__init__("has the same key twice in one object")
