@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from review.actions._verdicts import FieldVerdict, Settled, settle
+from review.actions._verdicts import FieldVerdict, Settled, settle, withdraws
 from review.exceptions import InvalidInputError
 from review.models import Document, FieldReview, Record, TaskKind, User, Verdict
 from review.routing.bands import Band
@@ -35,41 +35,46 @@ class Outcome:
 
 
 def examined_fields(detail: TaskDetail, verdicts: Sequence[FieldVerdict]) -> dict[str, tuple[TaskField, Settled]]:
-    """Return the saved fields with `verdicts` laid over them, by field path.
+    """Return the decided fields with `verdicts` laid over them, by field path; a withdrawn one is left out.
 
     Raise InvalidInputError with every problem, each at its field path: unknown fields, a field given twice, verdicts
     that say nothing, and the fields that must be examined and were not.
     """
     examined = {
-        field.path: (field, Settled(Verdict(field.edit.verdict), field.edit.value))
+        field.path: (field, Settled(Verdict(saved.verdict), saved.value))
         for field in detail.fields
-        if field.edit is not None
+        if (saved := field.decided) is not None
     }
     problems: list[dict[str, Any]] = []
     given: set[str] = set()
     for answer in verdicts:
         try:
-            examined[answer.field_path] = _answered(detail, answer, given)
+            field = _field_once(detail, answer, given)
+            if withdraws(answer):
+                examined.pop(field.path, None)
+            else:
+                examined[field.path] = (field, settle(field, answer))
         except InvalidInputError as error:
             problems += error.details["problems"]
         given.add(answer.field_path)
+    refused = {problem["pointer"] for problem in problems}
     problems += [
         {"pointer": field.path, "message": _("This field has no verdict yet.")}
         for field in detail.fields
-        if field.is_to_examine and field.path not in examined and field.path not in given
+        if field.is_to_examine and field.path not in examined and field.path not in refused
     ]
     if problems:
         raise InvalidInputError(details={"problems": problems})
     return examined
 
 
-def _answered(detail: TaskDetail, answer: FieldVerdict, given: set[str]) -> tuple[TaskField, Settled]:
+def _field_once(detail: TaskDetail, answer: FieldVerdict, given: set[str]) -> TaskField:
     if answer.field_path in given:
         raise InvalidInputError.at(answer.field_path, _("This field is given twice."))
     field = detail.field_at(answer.field_path)
     if field is None:
         raise InvalidInputError.at(answer.field_path, _("The document type has no such field."))
-    return field, settle(field, answer)
+    return field
 
 
 def field_reviews(outcome: Outcome, counted: Collection[str]) -> Iterator[FieldReview]:

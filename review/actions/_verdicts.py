@@ -27,10 +27,13 @@ _UNREADABLE_AS = {
 
 @dataclass(frozen=True, slots=True)
 class FieldVerdict:
-    """A person's answer for one field, as it came in. `value` is a string, a number or null."""
+    """A person's answer for one field, as it came in. `value` is a string, a number or null.
+
+    `verdict` None takes back what was saved before: the field is not decided.
+    """
 
     field_path: str
-    verdict: str
+    verdict: str | None
     value: object = None
 
 
@@ -47,6 +50,13 @@ class Settled:
         return None if self.verdict is Verdict.ILLEGIBLE else self.verdict is Verdict.CONFIRMED
 
 
+def withdraws(answer: FieldVerdict) -> bool:
+    """Whether an answer takes a decision back; raise InvalidInputError at its path where it has a value."""
+    if answer.verdict is None and answer.value is not None:
+        raise InvalidInputError.at(answer.field_path, _("A field that is not decided has no value; leave it empty."))
+    return answer.verdict is None
+
+
 def settle(field: TaskField, answer: FieldVerdict) -> Settled:
     """Return the verdict that follows from what the reader gave and what the person says the page shows.
 
@@ -58,7 +68,7 @@ def settle(field: TaskField, answer: FieldVerdict) -> Settled:
     round, a confirmation of another value than the one given, an amount, number or date that is none.
     """
     try:
-        verdict = Verdict(answer.verdict)
+        verdict = Verdict(answer.verdict or "")
     except ValueError:
         raise InvalidInputError.at(answer.field_path, _("This verdict is unknown.")) from None
     value = canonical_value(typed_value(answer.value, answer.field_path), answer.field_path, field.spec)

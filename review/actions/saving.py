@@ -7,20 +7,28 @@ from django.utils.translation import gettext_lazy as _
 
 from review.actions._audit import record_audit
 from review.actions._leases import change_held, lease_end, lease_lost, person, publish_task
-from review.actions._verdicts import FieldVerdict, Settled, settle
+from review.actions._verdicts import FieldVerdict, settle, withdraws
 from review.exceptions import ConflictError, InvalidInputError
 from review.models import FieldEdit, ReviewTask
 from review.selectors.access import Actor
-from review.selectors.review_tasks import latest_edit, task_field
+from review.selectors.review_tasks import TaskField, latest_edit, task_field
 
 
 def save_field(
-    *, actor: Actor, task: ReviewTask, lease_token: str, field_path: str, verdict: str, value: object, base_version: int
+    *,
+    actor: Actor,
+    task: ReviewTask,
+    lease_token: str,
+    field_path: str,
+    verdict: str | None,
+    value: object,
+    base_version: int,
 ) -> FieldEdit:
     """Save a verdict and a value on top of `base_version` (0 where nothing was saved yet) and renew the lease.
 
     The verdict that is kept may differ from the one sent where that contradicts the prediction: see
-    `review.actions._verdicts.settle`. A lapsed lease counts as long as nobody took the task over. Saving the same
+    `review.actions._verdicts.settle`. None takes a decision back: a version like any other, after which the field is
+    undecided. A lapsed lease counts as long as nobody took the task over. Saving the same
     once more adds nothing and returns what stands.
 
     Raise InvalidInputError at `field_path`; ConflictError when another version stands (`details`: current, yours);
@@ -37,8 +45,8 @@ def save_field(
             field = task_field(task, field_path)
             if field is None:
                 raise InvalidInputError.at(field_path, _("The document type has no such field."))
-            settled = settle(field, answer)
-            if field.edit is not None and _is_repeated(field.edit, settled, user.pk, base_version):
+            kept = _kept(field, answer)
+            if field.edit is not None and _is_repeated(field.edit, kept, user.pk, base_version):
                 return field.edit
             if (field.edit.version if field.edit else 0) != base_version:
                 raise ConflictError(details=_both(field.edit, answer))
@@ -46,8 +54,8 @@ def save_field(
                 task=task,
                 field_path=field_path,
                 version=base_version + 1,
-                verdict=settled.verdict,
-                value=settled.value,
+                verdict=kept[0],
+                value=kept[1],
                 author=user,
             )
             detail = {"field_path": field_path, "version": edit.version}
@@ -58,12 +66,20 @@ def save_field(
         raise ConflictError(details=_both(latest_edit(task, field_path), answer)) from None
 
 
-def _is_repeated(edit: FieldEdit, settled: Settled, author_id: int, base_version: int) -> bool:
+def _kept(field: TaskField, answer: FieldVerdict) -> tuple[str, str | None]:
+    """Return the verdict and the value to keep."""
+    if withdraws(answer):
+        return FieldEdit.WITHDRAWN, None
+    settled = settle(field, answer)
+    return settled.verdict.value, settled.value
+
+
+def _is_repeated(edit: FieldEdit, kept: tuple[str, str | None], author_id: int, base_version: int) -> bool:
     """Whether the same person has already saved the same, on this version or as this version's successor."""
     return (
         edit.author_id == author_id
         and edit.version in {base_version, base_version + 1}
-        and (edit.verdict, edit.value) == (settled.verdict, settled.value)
+        and (edit.verdict, edit.value) == kept
     )
 
 
@@ -73,7 +89,7 @@ def _both(edit: FieldEdit | None, answer: FieldVerdict) -> dict[str, Any]:
     if edit is not None:
         current = {
             "version": edit.version,
-            "verdict": edit.verdict,
+            "verdict": edit.verdict or None,
             "value": edit.value,
             "author": edit.author.get_username() if edit.author else "",
             "saved_at": edit.saved_at.isoformat(),

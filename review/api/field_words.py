@@ -31,7 +31,7 @@ CLOSE_MARGIN = 2.0
 
 def state_of(field: TaskField) -> str:
     """Return one of `STATES`: what a person decided comes first, then what is wrong with the reading."""
-    if field.edit is not None:
+    if field.decided is not None:
         return "person"
     if field.is_disputed is not None:
         return "doubtful" if field.is_disputed else "ok"
@@ -46,7 +46,7 @@ def state_of(field: TaskField) -> str:
 
 def sureness_of(field: TaskField) -> str:
     """Return how sure the reading is, in a word; "" once a person decided: nobody's choice has a probability."""
-    if field.edit is not None or field.prediction is None or field.prediction.value is None:
+    if field.decided is not None or field.prediction is None or field.prediction.value is None:
         return ""
     return words.confidence_in_words(field.prediction.confidence)
 
@@ -103,7 +103,7 @@ def why_you(detail: TaskDetail) -> list[str]:
 
     What a person has decided already is left out. Reasons that concern the whole document come last.
     """
-    asked = [field for field in detail.fields if field.is_to_examine and field.edit is None]
+    asked = [field for field in detail.fields if field.is_to_examine and field.decided is None]
     sentences = []
     of_fields: set[str] = set()
     for field in asked:

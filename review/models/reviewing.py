@@ -147,7 +147,13 @@ class Verdict(models.TextChoices):
 
 
 class FieldEdit(models.Model):
-    """One saved state of one field while a task is worked on. Append-only; the highest version counts."""
+    """One saved state of one field while a task is worked on. Append-only; the highest version counts.
+
+    `verdict` WITHDRAWN takes back what was decided before: the field is as undecided as if nobody had saved it, but
+    its versions go on. `value` is null then.
+    """
+
+    WITHDRAWN: ClassVar = ""
 
     task = models.ForeignKey(ReviewTask, on_delete=models.CASCADE, related_name="edits")
     field_path = models.CharField(_("field"), max_length=200)
@@ -166,6 +172,11 @@ class FieldEdit(models.Model):
 
     def __str__(self) -> str:
         return f"edit {self.pk}"
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether somebody decided here, rather than took a decision back."""
+        return self.verdict != self.WITHDRAWN
 
 
 class FieldReview(models.Model):

@@ -53,6 +53,11 @@ class TaskField:
     answers: tuple[GivenAnswer, ...] = ()
 
     @property
+    def decided(self) -> FieldEdit | None:
+        """What a person decided here; None where nobody did, or the decision was taken back."""
+        return self.edit if self.edit is not None and self.edit.is_decision else None
+
+    @property
     def is_to_examine(self) -> bool:
         """Whether the task cannot be submitted without a verdict on this field: all disputed ones, or as routed."""
         if self.is_disputed is not None:

@@ -75,12 +75,23 @@ class TaskSerializer(ReadSerializer):
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
+class WithdrawableField(serializers.ChoiceField):
+    """The verdict of a saved field, null for one that takes a decision back."""
+
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 - the library's arguments
+        super().__init__(**{"choices": Verdict.choices, "allow_null": True, **kwargs})
+
+    def get_attribute(self, instance: Any) -> Any:  # noqa: ANN401 - an edit
+        """Return the verdict, None for the word that stands for none."""
+        return super().get_attribute(instance) or None
+
+
 class EditSerializer(ReadSerializer):
     """What a person saved for a field; send `version` as `base_version` of the next save."""
 
     field_path = serializers.CharField()
     version = serializers.IntegerField()
-    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    verdict = WithdrawableField(help_text="null: what was decided before was taken back, the field is not decided.")
     value = AnyValueField(allow_null=True)
     author = serializers.CharField(source="author.username", allow_null=True, default=None)
     saved_at = serializers.DateTimeField()
@@ -149,7 +160,7 @@ class TaskFieldSerializer(ReadSerializer):
     prediction = PredictionSerializer(allow_null=True)
     candidates = CandidateSerializer(many=True, help_text="The best five values, each once, the likeliest first.")
     answers = GivenAnswerSerializer(many=True, help_text="Of a disputed field of an adjudication; empty elsewhere.")
-    edit = EditSerializer(allow_null=True)
+    edit = EditSerializer(allow_null=True, help_text="Null until somebody saved; its verdict null once withdrawn.")
     versions = EditSerializer(many=True, help_text="What was saved, oldest first: to undo, save an earlier one again.")
 
     def get_label(self, field: TaskField) -> str:
@@ -233,7 +244,7 @@ class TaskDetailSerializer(TaskSerializer):
     received_at = serializers.DateTimeField(source="task.document.received_at")
     why_you = serializers.SerializerMethodField(help_text="Why a person is asked, one sentence a field.")
     n_to_examine = serializers.SerializerMethodField(help_text="Fields that need a verdict.")
-    n_left = serializers.SerializerMethodField(help_text="Of these, not saved yet.")
+    n_left = serializers.SerializerMethodField(help_text="Of these, not decided yet.")
     document_band = BandField(source="decision.band", default=None)
     document_reasons = ReasonsField(source="decision.reasons", default=list)
     fields = TaskFieldSerializer(many=True)  # type: ignore[assignment]  # declared fields leave the class
@@ -254,7 +265,7 @@ class TaskDetailSerializer(TaskSerializer):
 
     def get_n_left(self, detail: TaskDetail) -> int:
         """Return how many fields still need one."""
-        return sum(field.is_to_examine and field.edit is None for field in detail.fields)
+        return sum(field.is_to_examine and field.decided is None for field in detail.fields)
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields, those of the queue taken from the detail's task."""
@@ -332,7 +343,11 @@ class VerdictSerializer(WriteSerializer):
     """What you found for one field."""
 
     field_path = serializers.CharField(max_length=FIELD_PATH_LENGTH)
-    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    verdict = serializers.ChoiceField(
+        choices=Verdict.choices,
+        allow_null=True,
+        help_text="null takes back what was saved: the field is not decided, as if nobody had looked at it.",
+    )
     value = AnyValueField(
         required=False,
         allow_null=True,

@@ -37,7 +37,7 @@ REVIEWERS = st.integers(0, N_REVIEWERS - 1)
 TASKS = st.integers(0, N_TASKS - 1)
 ANSWERS = st.one_of(
     st.tuples(st.just("corrected"), st.sampled_from(["9.00", "8.00", "7.00", "A shop"])),
-    st.tuples(st.sampled_from(["confirmed", "spurious", "illegible"]), st.none()),
+    st.tuples(st.sampled_from(["confirmed", "spurious", "illegible", None]), st.none()),
 )
 
 
@@ -172,6 +172,11 @@ class ReviewMachine(RuleBasedStateMachine):
             else:
                 assert saved[-1] == (edit.version, edit.verdict, edit.value)
 
+    def decided(self, number: int, path: str) -> tuple[str, str | None] | None:
+        """The verdict and the value that stand, None where nobody decided or somebody took it back."""
+        saved = self.acknowledged[number, path]
+        return saved[-1][1:] if saved and saved[-1][1] else None
+
     def handed_back(self, error: ConflictError, standing: int, answer: tuple[str, Any], *, is_lost: bool) -> None:
         assert isinstance(error, LeaseLostError) == is_lost
         assert error.details["yours"] == {"verdict": answer[0], "value": answer[1]}
@@ -226,8 +231,9 @@ class ReviewMachine(RuleBasedStateMachine):
             assert not is_done
             assert not desk.is_held_by(reviewer, token)
         except InvalidInputError:
-            # Nothing was said of the total, or something that is no amount.
-            assert total == ("corrected", "A shop") or not (total or self.acknowledged[number, "/total"])
+            # Nothing is decided of the total, or something was said that is no amount.
+            is_decided = total[0] is not None if total else bool(self.decided(number, "/total"))
+            assert total == ("corrected", "A shop") or not is_decided
         else:
             assert is_done or desk.is_held_by(reviewer, token)
             if is_done:
@@ -282,10 +288,9 @@ class ReviewMachine(RuleBasedStateMachine):
             assert records[0].is_current
             assert "/total" in labels
             for path in PATHS:
-                saved = self.acknowledged[number, path]
-                if saved:
+                if decided := self.decided(number, path):
                     # The submit itself may have said something else of the total.
-                    assert path == "/total" or (labels[path].verdict, labels[path].value) == saved[-1][1:]
+                    assert path == "/total" or (labels[path].verdict, labels[path].value) == decided
                     assert records[0].provenance[path]["source"] == "person"
                     assert records[0].values[path] == labels[path].value
                 elif path not in labels:

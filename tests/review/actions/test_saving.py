@@ -10,6 +10,7 @@ from review.actions.submitting import mark_unusable
 from review.exceptions import ConflictError, ForbiddenError, InvalidInputError, LeaseLostError
 from review.models import AuditEntry, FieldEdit, ReviewTask
 from review.selectors.access import SYSTEM
+from review.selectors.review_tasks import task_field
 from tests import factories
 from tests.conftest import Cast
 from tests.review.actions.review_room import actor, announced, audited, let_lease_lapse, make_open_task, task_of
@@ -67,6 +68,55 @@ def test_saving_the_same_twice_adds_nothing(cast: Cast, lease: Lease, base_versi
     first = save(cast, lease, "8.00", 0)
     assert save(cast, lease, " 8.00 ", base_version) == first
     assert len(edits()) == 1
+
+
+def test_a_decision_is_taken_back_by_a_version_without_a_verdict(cast: Cast, lease: Lease) -> None:
+    save(cast, lease, "8.00", 0)
+    withdrawn = save(cast, lease, None, 1, verdict=None)
+    assert (withdrawn.version, withdrawn.is_decision) == (2, False)
+    assert edits() == [("/total", 1, "corrected", "8.00"), ("/total", 2, "", None)]
+    field = task_field(lease.task, "/total")
+    assert field is not None
+    assert (field.edit, field.decided) == (withdrawn, None)
+
+
+@pytest.mark.parametrize("base_version", [1, 2])
+def test_taking_back_twice_adds_nothing(cast: Cast, lease: Lease, base_version: int) -> None:
+    save(cast, lease, "8.00", 0)
+    withdrawn = save(cast, lease, None, 1, verdict=None)
+    assert save(cast, lease, None, base_version, verdict=None) == withdrawn
+    assert len(edits()) == 2
+
+
+def test_what_was_taken_back_is_decided_anew_on_top_of_it(cast: Cast, lease: Lease) -> None:
+    save(cast, lease, "8.00", 0)
+    save(cast, lease, None, 1, verdict=None)
+    again = save(cast, lease, "8.00", 2)
+    assert (again.version, again.is_decision) == (3, True)
+
+
+def test_taking_back_another_version_than_the_one_seen_is_refused(cast: Cast, lease: Lease) -> None:
+    save(cast, lease, "8.00", 0)
+    save(cast, lease, "7.00", 1)
+    with pytest.raises(ConflictError) as caught:
+        save(cast, lease, None, 1, verdict=None)
+    assert caught.value.details["yours"] == {"verdict": None, "value": None}
+    assert (caught.value.details["current"]["version"], caught.value.details["current"]["value"]) == (2, "7.00")
+
+
+def test_a_conflict_with_what_was_taken_back_says_that_nothing_is_decided(cast: Cast, lease: Lease) -> None:
+    save(cast, lease, "8.00", 0)
+    save(cast, lease, None, 1, verdict=None)
+    with pytest.raises(ConflictError) as caught:
+        save(cast, lease, "7.00", 1)
+    assert (caught.value.details["current"]["version"], caught.value.details["current"]["verdict"]) == (2, None)
+
+
+def test_a_value_without_a_verdict_is_refused(cast: Cast, lease: Lease) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        save(cast, lease, "8.00", 0, verdict=None)
+    assert [problem["pointer"] for problem in caught.value.details["problems"]] == ["/total"]
+    assert edits() == []
 
 
 @pytest.mark.parametrize("base_version", [-1, 2, 99])

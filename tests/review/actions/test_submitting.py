@@ -38,12 +38,14 @@ def lease(cast: Cast, task: ReviewTask) -> Lease:
     return lease_task(actor=actor(cast.reviewer), task=task)
 
 
-def submit(cast: Cast, lease: Lease, *answers: tuple[str, str, object]) -> Record:
+def submit(cast: Cast, lease: Lease, *answers: tuple[str, str | None, object]) -> Record:
     verdicts = [FieldVerdict(*answer) for answer in answers]
     return submit_task(actor=actor(cast.reviewer), task=lease.task, lease_token=lease.token, verdicts=verdicts)
 
 
-def save(cast: Cast, lease: Lease, field_path: str, verdict: str, value: object) -> None:
+def save(
+    cast: Cast, lease: Lease, field_path: str, verdict: str | None, value: object, *, base_version: int = 0
+) -> None:
     save_field(
         actor=actor(cast.reviewer),
         task=lease.task,
@@ -51,7 +53,7 @@ def save(cast: Cast, lease: Lease, field_path: str, verdict: str, value: object)
         field_path=field_path,
         verdict=verdict,
         value=value,
-        base_version=0,
+        base_version=base_version,
     )
 
 
@@ -150,6 +152,29 @@ def test_what_was_saved_counts_at_the_submit_and_what_comes_with_it_wins(cast: C
     record = submit(cast, lease, ("/company", "corrected", "Another shop"))
     assert (record.values["/total"], record.values["/company"]) == ("8.00", "Another shop")
     assert FieldReview.objects.count() == 2
+
+
+def test_what_was_taken_back_holds_the_submit_up_as_if_nobody_had_decided(cast: Cast, lease: Lease) -> None:
+    save(cast, lease, *TOTAL)
+    save(cast, lease, "/total", None, None, base_version=1)
+    with pytest.raises(InvalidInputError) as caught:
+        submit(cast, lease)
+    assert [problem["pointer"] for problem in caught.value.details["problems"]] == ["/total"]
+    assert submit(cast, lease, TOTAL).values["/total"] == "8.00"
+
+
+def test_a_submit_may_take_back_what_was_saved(cast: Cast, lease: Lease, task: ReviewTask) -> None:
+    save(cast, lease, "/company", "corrected", "A shop")
+    record = submit(cast, lease, TOTAL, ("/company", None, None))
+    assert record.provenance["/company"]["source"] == "model"
+    assert set(FieldReview.objects.filter(task=task).values_list("field_path", flat=True)) == {"/total"}
+
+
+def test_a_submit_cannot_take_back_the_only_verdict_on_what_it_asks_for(cast: Cast, lease: Lease) -> None:
+    save(cast, lease, *TOTAL)
+    with pytest.raises(InvalidInputError) as caught:
+        submit(cast, lease, ("/total", None, None))
+    assert [problem["pointer"] for problem in caught.value.details["problems"]] == ["/total"]
 
 
 def test_a_field_to_examine_without_a_verdict_holds_the_submit_up(cast: Cast) -> None:

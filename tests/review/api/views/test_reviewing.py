@@ -73,6 +73,24 @@ def test_a_field_is_saved_with_a_version_to_go_on_from(desk: Desk) -> None:
     assert total["edit"] == second
 
 
+def test_a_decision_is_taken_back_and_the_task_shows_it_as_open_again(desk: Desk) -> None:
+    desk.save("8.00")
+    withdrawn = desk.save(None, verdict=None, base_version=1)
+    body = withdrawn.json()
+    assert (withdrawn.status_code, body["version"], body["verdict"], body["value"]) == (200, 2, None, None)
+    assert desk.save(None, verdict=None, base_version=1).json() == body
+    shown = desk.client.get(f"{TASKS}{desk.id}/").json()
+    total = next(field for field in shown["fields"] if field["field_path"] == "/total")
+    assert (total["state"], total["edit"]) == ("doubtful", body)
+    assert [version["verdict"] for version in total["versions"]] == ["corrected", None]
+    assert shown["n_left"] == 1
+
+
+def test_a_value_without_a_verdict_is_pointed_at(desk: Desk) -> None:
+    answer = desk.save("8.00", verdict=None)
+    assert (answer.status_code, answer.json()["problems"][0]["pointer"]) == (400, "/total")
+
+
 def test_saving_the_same_again_adds_nothing(desk: Desk) -> None:
     assert desk.save().json() == desk.save().json()
     assert FieldEdit.objects.count() == 1
