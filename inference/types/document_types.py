@@ -174,6 +174,7 @@ def _field_spec(node: Mapping[str, Any], path: str, locale: str, *, is_required:
         pattern=node.get("x-pattern", node.get("pattern")),
         max_lines=node.get("x-max-lines", 1),
         error_cost=float(node.get("x-error-cost", 1.0)),
+        is_high_value=node.get("x-high-value", False),
         locale=locale,
     )
 

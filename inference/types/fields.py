@@ -30,7 +30,9 @@ class FieldSpec:
     `keywords` stand near the value, `keywords_against` near what is not the value (or in it), `keywords_inside` are
     words that such values are made of. `region` is where the field is usually printed, as shares of the printed area;
     `pattern` a regular expression that is found in the raw text.
-    `error_cost` is what one wrong value costs, in any unit that is the same for all fields.
+    `error_cost` is what one wrong value costs, in any unit that is the same for all fields; `is_high_value` asks for a
+    second reading of its pages, where a language model reads (R7). `rule_messages` maps the code of each cross-field
+    rule that names the field ("rule:rows_add_up") to what people are told when it is broken, by language.
     """
 
     path: str
@@ -44,7 +46,9 @@ class FieldSpec:
     pattern: str | None = None
     max_lines: int = 1
     error_cost: float = 1.0
+    is_high_value: bool = False
     locale: str = "en"
+    rule_messages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,10 @@ def _check_count(value: object) -> str | None:
     return None if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else "must be an integer >= 1"
 
 
+def _check_flag(value: object) -> str | None:
+    return None if isinstance(value, bool) else "must be true or false"
+
+
 def _check_locale(value: object) -> str | None:
     if isinstance(value, str) and LOCALE.fullmatch(value):
         return None
@@ -84,6 +88,7 @@ LEAF_HINTS: Mapping[str, Check] = {
     "x-label": _check_label,
     "x-value-type": _check_value_type,
     "x-error-cost": _check_positive,
+    "x-high-value": _check_flag,
     "x-keywords": _check_words,
     "x-keywords-against": _check_words,
     "x-keywords-inside": _check_words,

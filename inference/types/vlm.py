@@ -23,13 +23,16 @@ class VlmSpecError(ValueError):
 class ImagingProfile:
     """How a page is prepared for the model: long side in pixels, JPEG quality; `max_pixels` is the pixel budget.
 
-    `second_long_side` is the other scale of the vote for types marked high value (R7).
+    `long_side` is that of a page of office paper; a narrower page may be longer, with as many pixels in all.
+    `second_long_side` is the other scale of the vote for types marked high value (R7); 0 means that there is none.
+    `is_cropped`: empty margins and black borders go first (S2).
     """
 
     long_side: int = 1440
     max_pixels: int = 1_600_000
     jpeg_quality: int = 92
     second_long_side: int = 1120
+    is_cropped: bool = True
 
 
 @dataclass(frozen=True, slots=True)

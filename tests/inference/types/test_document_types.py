@@ -123,6 +123,11 @@ def test_defaults_hold_where_hints_are_absent() -> None:
     assert (spec.locale, spec.output_limit) == ("en", 1024)
     assert (text.value_type, number.value_type) == (ValueType.TEXT, ValueType.NUMBER)
     assert (text.max_lines, text.error_cost, text.region, text.pattern) == (1, 1.0, None, None)
+    assert not text.is_high_value
+
+
+def test_a_field_may_be_marked_high_value() -> None:
+    assert parse_document_type(with_leaf(**{"x-high-value": True})).fields[0].is_high_value
 
 
 def test_json_schema_pattern_is_the_hint_when_there_is_no_other() -> None:
