@@ -22,11 +22,15 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class Child:
-    """A command to keep running, with additions to the environment."""
+    """A command to keep running, with additions to the environment.
+
+    `on_death` hears the exit code each time it ends by itself; what it raises ends the supervision.
+    """
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
+    on_death: Callable[[int], None] | None = None
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
     due_at: float = 0.0
@@ -93,6 +97,8 @@ class Supervisor:
             if now - child.started_at > SETTLED_SECONDS:
                 child.pause_seconds = FIRST_PAUSE_SECONDS
             return
+        if child.on_death is not None:
+            child.on_death(code)
         log.error(
             "a child process died and is started again", child=child.name, exit_code=code, in_s=child.pause_seconds
         )

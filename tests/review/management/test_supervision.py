@@ -139,3 +139,26 @@ def test_a_failure_of_our_own_leaves_no_child_behind() -> None:
         run([child], fail)
     assert child.process is not None
     assert not is_alive(child.process.pid)
+
+
+def test_a_death_is_told_with_its_exit_code_each_time() -> None:
+    heard: list[int] = []
+    child = Child("a", python("raise SystemExit(3)"), on_death=heard.append, pause_seconds=0.02)
+
+    def look(supervisor: Supervisor) -> None:
+        if len(heard) == 2:
+            supervisor.stop()
+
+    run([child], look)
+    assert heard == [3, 3]
+
+
+def test_a_death_that_is_not_to_be_survived_ends_everything() -> None:
+    def refuse(code: int) -> None:
+        raise ValueError(code)
+
+    other = Child("b", python(SLEEPER))
+    with pytest.raises(ValueError, match="4"):
+        run([Child("a", python("raise SystemExit(4)"), on_death=refuse), other], lambda supervisor: None)
+    assert other.process is not None
+    assert not is_alive(other.process.pid)
