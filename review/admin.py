@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
-from django.db.models import JSONField, Model, QuerySet, TextField
+from django.db.models import BinaryField, ForeignKey, JSONField, Model, QuerySet, TextField
+from django.forms import ModelChoiceField
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -39,7 +40,7 @@ class Plain(_Admin):
             f"{prefix}{field.name}"
             for prefix, model in zip(["", *names], [self.model, *related], strict=True)
             for field in model._meta.concrete_fields
-            if isinstance(field, JSONField | TextField)
+            if isinstance(field, BinaryField | JSONField | TextField)
         ]
         return super().get_queryset(request).defer(*columns)
 
@@ -80,12 +81,23 @@ class TenantPage(Plain):
 class ProjectPage(Plain):
     """Projects."""
 
-    list_display = ("slug", "name", "tenant", "engine_name", "created_at")
-    list_select_related = ("tenant",)
+    list_display = ("slug", "name", "tenant", "engine_name", "engine_version", "created_at")
+    list_select_related = ("tenant", "engine_version")
     search_fields = ("slug", "name")
     autocomplete_fields = ("tenant",)
     # The shares have an action with an audit row.
     readonly_fields = ("second_review_share", "seeded_share", "created_at")
+
+    def formfield_for_foreignkey(
+        self,
+        db_field: "ForeignKey[Any, Any]",
+        request: HttpRequest,
+        **kwargs: Any,  # noqa: ANN401 - the signature is Django's
+    ) -> "ModelChoiceField[Any] | None":
+        """Offer only engine versions that were declared: from the others no engine can be built."""
+        if db_field.name == "engine_version":
+            kwargs["queryset"] = models.EngineVersion.objects.filter(spec__has_key="kind").order_by("-pk")
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
 
 @admin.register(models.Membership)
@@ -124,9 +136,17 @@ _read_only(
 )
 _read_only(models.Page, "id document page_number width height content_hash")
 _read_only(models.EngineVersion, "id name digest created_at", search="name digest")
+_read_only(models.SelfTest, "id engine_version is_passed created_at", filters="is_passed")
 _read_only(models.Reading, "id project engine_version content_hash cpu_seconds created_at")
+_read_only(
+    models.RawAnswer, "id project engine_version content_hash attempt finish_reason n_tokens error_code created_at"
+)
 _read_only(models.ExtractionRun, "id document engine_version state is_current error_code started_at", filters="state")
-_read_only(models.PageRead, "id run page state n_attempts is_cached error_code", filters="state")
+_read_only(
+    models.PageRead,
+    "id run page state n_attempts is_cached is_near_duplicate error_code",
+    filters="state is_near_duplicate",
+)
 _read_only(
     models.FieldPrediction,
     "id run field_path confidence page_number",

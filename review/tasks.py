@@ -5,8 +5,6 @@ what is done is not done again. Between transactions it reads and computes; then
 """
 
 import functools
-import hashlib
-import json
 import shutil
 import tempfile
 import time
@@ -104,9 +102,7 @@ def name_worker(name: str) -> None:
 
 def identity_of(engine: Engine) -> EngineIdentity:
     """Return the engine as it reads now, under the digest that its version is stored by."""
-    spec = dict(engine.version)
-    text = json.dumps({"name": engine.name, "version": spec}, sort_keys=True, default=str)
-    return EngineIdentity(engine.name, hashlib.sha256(text.encode()).hexdigest(), json.loads(text)["version"])
+    return EngineIdentity.of(engine.name, engine.version)
 
 
 @contextmanager

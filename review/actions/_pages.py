@@ -1,5 +1,7 @@
 """Rows of pages and of the work of reading them."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +29,12 @@ class EngineIdentity:
     name: str
     digest: str
     spec: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, spec: Mapping[str, Any]) -> "EngineIdentity":
+        """Return the identity of an engine that reads by `spec`, under the digest that its version is stored by."""
+        text = json.dumps({"name": name, "version": dict(spec)}, sort_keys=True, default=str)
+        return cls(name, hashlib.sha256(text.encode()).hexdigest(), json.loads(text)["version"])
 
 
 def ensure_engine_version(engine: EngineIdentity) -> EngineVersion:

@@ -8,10 +8,11 @@ from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
-from review.exceptions import NotFoundError, StetError
-from review.models import DocumentType, Project, User
+from review.exceptions import ConflictError, NotFoundError, StetError
+from review.models import DocumentType, EngineVersion, Project, User
 from review.selectors.access import SYSTEM, access_document_type, access_project, projects_for
 from review.selectors.document_types import document_types_for
+from review.selectors.engines import SHORTEST_PREFIX, access_engine_version, declared_engine_versions
 
 
 def command_line(arguments: str) -> str:
@@ -49,6 +50,21 @@ def find_document_type(project: Project, slug: str) -> DocumentType:
     except NotFoundError:
         known = ", ".join(found.slug for found in document_types_for(project)) or "none yet"
         raise CommandError(f"There is no document type {slug!r} in project {project.slug!r}. Known: {known}.") from None
+
+
+def find_engine_version(reference: str) -> EngineVersion:
+    """Return the engine version of this id or digest prefix, or end the command naming the newest ones."""
+    try:
+        return access_engine_version(reference)
+    except ConflictError:
+        raise CommandError(f"Several engine versions begin with {reference!r}. Give more of the digest.") from None
+    except NotFoundError:
+        newest = declared_engine_versions()[:5]
+        known = ", ".join(f"{found.pk} ({found})" for found in newest) or "none yet; see add_engine_version"
+        raise CommandError(
+            f"There is no engine version {reference!r}: give its id, or {SHORTEST_PREFIX} letters of its digest or "
+            f"more. Known: {known}."
+        ) from None
 
 
 def find_user(username: str) -> User:

@@ -6,7 +6,7 @@ from review.models.costs import CostModel
 from review.models.datasets import DatasetExport, ExportState
 from review.models.desk import RegionReading, RegionState, TimeSpent
 from review.models.documents import UNFINISHED_STATUSES, Document, DocumentStatus, Page
-from review.models.engines import EngineVersion, Reading
+from review.models.engines import EngineVersion, RawAnswer, Reading, SelfTest
 from review.models.evaluation import EvaluationRun, RegressionItem, RegressionSet
 from review.models.events import Event, WorkerHeartbeat
 from review.models.extraction import CandidateSet, ExtractionRun, FieldPrediction, PageRead, PageReadState, RunState
@@ -55,6 +55,7 @@ __all__ = [
     "PolicyState",
     "Population",
     "Project",
+    "RawAnswer",
     "Reading",
     "Record",
     "RegionReading",
@@ -68,6 +69,7 @@ __all__ = [
     "RoutingPolicy",
     "RunState",
     "SchemaVersion",
+    "SelfTest",
     "TaskKind",
     "TaskSkip",
     "TaskState",

@@ -82,7 +82,10 @@ class Document(models.Model):
 
 
 class Page(models.Model):
-    """One upright raster of a document; `page_number` starts at 1. `content_hash` is over the pixels."""
+    """One upright raster of a document; `page_number` starts at 1. `content_hash` is over the pixels.
+
+    `perceptual_hash` is 16 hexadecimal digits that pages of the same look share but for a few bits.
+    """
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="pages")
     page_number = models.PositiveIntegerField(_("page number"))
@@ -90,12 +93,14 @@ class Page(models.Model):
     width = models.PositiveIntegerField(_("width in pixels"))
     height = models.PositiveIntegerField(_("height in pixels"))
     content_hash = models.CharField(_("content hash"), max_length=64)
+    perceptual_hash = models.CharField(_("perceptual hash"), max_length=16, blank=True)
     quality = models.JSONField(_("quality measures"), default=dict)
 
     class Meta:
         verbose_name = _("page")
         verbose_name_plural = _("pages")
         ordering: ClassVar = ["page_number"]
+        indexes: ClassVar = [models.Index(fields=["content_hash"], name="page_by_content")]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["document", "page_number"], name="one_page_per_number"),
             models.CheckConstraint(condition=models.Q(page_number__gte=1), name="page_numbers_start_at_1"),

@@ -19,7 +19,11 @@ class RunState(models.TextChoices):
 
 
 class ExtractionRun(models.Model):
-    """One engine version over one document under one schema version."""
+    """One engine version over one document under one schema version.
+
+    `request_digest` and `examples` are what its pages ask a language model for (`PageRequest`), settled by the first
+    page that is read: each example is {"page": id of the page shown, "values": what a person confirmed of it}.
+    """
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="runs")
     engine_version = models.ForeignKey(EngineVersion, on_delete=models.PROTECT, related_name="+")
@@ -27,6 +31,8 @@ class ExtractionRun(models.Model):
     state = models.CharField(_("state"), max_length=8, choices=RunState.choices, default=RunState.READING)
     is_current = models.BooleanField(_("is current"), default=True)
     error_code = models.CharField(_("error"), max_length=40, blank=True)
+    request_digest = models.CharField(_("digest of the request"), max_length=64, blank=True)
+    examples = models.JSONField(_("examples"), default=list)
     cpu_seconds = models.FloatField(_("CPU seconds"), default=0)
     started_at = models.DateTimeField(_("started at"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished at"), null=True)
@@ -54,7 +60,11 @@ class PageReadState(models.TextChoices):
 
 
 class PageRead(models.Model):
-    """The work of reading one page within a run. A claim is a compare-and-set on `claim_token`."""
+    """The work of reading one page within a run. A claim is a compare-and-set on `claim_token`.
+
+    `is_cached`: no engine read these pixels for it; `is_near_duplicate`: what was taken over was read on a page that
+    looks the same at reading resolution, not on the same pixels.
+    """
 
     run = models.ForeignKey(ExtractionRun, on_delete=models.CASCADE, related_name="page_reads")
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="+")
@@ -64,6 +74,7 @@ class PageRead(models.Model):
     n_attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     reading = models.ForeignKey(Reading, on_delete=models.PROTECT, null=True, related_name="+")
     is_cached = models.BooleanField(_("was in the cache"), default=False)
+    is_near_duplicate = models.BooleanField(_("reading of a near duplicate"), default=False)
     error_code = models.CharField(_("error"), max_length=40, blank=True)
 
     class Meta:
@@ -71,6 +82,7 @@ class PageRead(models.Model):
         verbose_name_plural = _("page reads")
         indexes: ClassVar = [
             models.Index(fields=["claimed_at"], name="page_read_claimed", condition=models.Q(state="claimed")),
+            models.Index(fields=["id"], name="page_read_near_duplicate", condition=models.Q(is_near_duplicate=True)),
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["run", "page"], name="one_page_read_per_run_and_page"),

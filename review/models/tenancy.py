@@ -49,14 +49,23 @@ class Tenant(models.Model):
 class Project(models.Model):
     """A place where documents of some types are read and reviewed; its slug is unique in the installation.
 
-    `second_review_share` of the submitted reviews get a second, blind one; `seeded_share` of the tasks that are given
-    out are preceded by one whose values are known.
+    Its pages are read by the declared `engine_version` where there is one, else by the engine `engine_name`, else by
+    that of the house. `second_review_share` of the submitted reviews get a second, blind one; `seeded_share` of the
+    tasks that are given out are preceded by one whose values are known.
     """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="projects", verbose_name=_("tenant"))
     slug = models.SlugField(_("slug"), unique=True)
     name = models.CharField(_("name"), max_length=200)
     engine_name = models.CharField(_("engine"), max_length=60, blank=True)
+    engine_version = models.ForeignKey(
+        "EngineVersion",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("engine version"),
+    )
     second_review_share = models.FloatField(_("share of second reviews"), default=0)
     seeded_share = models.FloatField(_("share of tasks with known values"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)

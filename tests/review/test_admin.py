@@ -11,9 +11,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from review.actions.engines import declare_engine_version
 from review.models import Document, DocumentType, Membership, Project, Record, Tenant, User
+from review.selectors.access import SYSTEM
 from tests import factories
 from tests.conftest import Cast
+from tests.review.vlm import SPEC
 
 pytestmark = pytest.mark.django_db
 
@@ -100,6 +103,15 @@ def test_a_project_is_edited_here(root: Client, cast: Cast) -> None:
     assert root.post(address(Project, "change", cast.project.pk), body).status_code == 302
     cast.project.refresh_from_db()
     assert cast.project.name == "Receipts 2026"
+
+
+def test_a_project_is_given_only_a_version_that_was_declared(root: Client, cast: Cast) -> None:
+    declared = declare_engine_version(actor=SYSTEM, spec=SPEC)
+    body = {"tenant": cast.project.tenant_id, "slug": "receipts", "name": "Receipts", "engine_name": ""}
+    for version, is_taken in [(factories.make_engine_version("rapidocr"), False), (declared, True)]:
+        answer = root.post(address(Project, "change", cast.project.pk), body | {"engine_version": version.pk})
+        cast.project.refresh_from_db()
+        assert (answer.status_code == 302, cast.project.engine_version == version) == (is_taken, is_taken)
 
 
 def test_people_without_the_right_stay_out(cast: Cast) -> None:

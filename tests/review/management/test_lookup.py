@@ -6,16 +6,21 @@ import pytest
 from django.core.management.base import CommandError
 from django.db.migrations.executor import MigrationExecutor
 
+from review.actions.engines import declare_engine_version
 from review.exceptions import InvalidInputError
 from review.management.lookup import (
     command_line,
     find_document_type,
+    find_engine_version,
     find_project,
     find_user,
     problems_of,
     refuse_unmigrated,
 )
+from review.models import EngineVersion
+from review.selectors.access import SYSTEM
 from tests.conftest import Cast
+from tests.review.vlm import SPEC
 
 
 def test_what_exists_is_found(cast: Cast) -> None:
@@ -30,6 +35,7 @@ def test_what_exists_is_found(cast: Cast) -> None:
         (lambda cast: find_project("reciepts"), ["reciepts", "receipts"]),
         (lambda cast: find_document_type(cast.project, "invoice"), ["invoice", "receipt"]),
         (lambda cast: find_user("nobody"), ["nobody", "admin", "membership"]),
+        (lambda _cast: find_engine_version("12345678"), ["12345678", "digest", "none yet"]),
     ],
 )
 def test_what_does_not_exist_is_named_beside_what_does(
@@ -38,6 +44,17 @@ def test_what_does_not_exist_is_named_beside_what_does(
     with pytest.raises(CommandError) as refused:
         find(cast)
     assert all(name in str(refused.value) for name in names)
+
+
+def test_engine_versions_are_found_and_named(db: None) -> None:
+    version = declare_engine_version(actor=SYSTEM, spec=SPEC)
+    assert find_engine_version(version.digest[:10]) == version
+    with pytest.raises(CommandError, match=f"vllm_server {version.digest[:8]}"):
+        find_engine_version("ffffffff" if not version.digest.startswith("ffffffff") else "eeeeeeee")
+    for end in "ab":
+        EngineVersion.objects.create(name="x", spec={}, digest="c" * 63 + end)
+    with pytest.raises(CommandError, match="Give more"):
+        find_engine_version("c" * 12)
 
 
 def test_before_anything_exists_the_way_to_begin_is_named(db: None) -> None:
