@@ -1,6 +1,7 @@
 """The frozen values that cross the border of `inference`; the one part of it that `review.actions` may import."""
 
 from inference.types.answers import PageAnswer, RawAnswer, Token
+from inference.types.cross_rules import CrossRule, RuleKind
 from inference.types.document_types import (
     DocumentTypeSpec,
     SchemaProblem,
@@ -17,6 +18,7 @@ from inference.types.vlm import Decoding, ImagingProfile, VlmSpec, VlmSpecError
 __all__ = [
     "BBox",
     "Candidate",
+    "CrossRule",
     "Decoding",
     "DocumentTypeSpec",
     "Example",
@@ -29,6 +31,7 @@ __all__ = [
     "PageReading",
     "PageRequest",
     "RawAnswer",
+    "RuleKind",
     "SchemaProblem",
     "Token",
     "ValueType",

@@ -2,8 +2,8 @@
 
 import copy
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
@@ -11,9 +11,11 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 
 from inference.errors import DocumentTypeError
+from inference.types.cross_rules import CrossRule, parse_rules, with_messages
 from inference.types.fields import FieldSpec, GroupSpec, ValueType
 from inference.types.geometry import BBox
 from inference.types.hints import CONTAINER_HINTS, LEAF_HINTS, TYPE_HINTS, Problem, check_regex, hint_problems, pointer
+from inference.types.rule_problems import rule_problems
 
 LEAF_TYPES = ("string", "number", "integer")
 COMBINERS = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if")
@@ -23,7 +25,7 @@ DEFAULT_OUTPUT_LIMIT = 1024
 
 @dataclass(frozen=True, slots=True)
 class DocumentTypeSpec:
-    """A parsed document type: single `fields`, repeated `groups`, what holds for all of them.
+    """A parsed document type: single `fields`, repeated `groups`, `rules` between them, what holds for all of them.
 
     `locale` decides day-first dates and decimal marks; `output_limit` bounds a language model's answer, in tokens.
     """
@@ -33,6 +35,7 @@ class DocumentTypeSpec:
     locale: str = DEFAULT_LOCALE
     output_limit: int = DEFAULT_OUTPUT_LIMIT
     labels: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[CrossRule, ...] = ()
 
     def spec_of(self, field_path: str) -> FieldSpec | None:
         """Return the spec behind a field path ("/total", "/line_items/3/amount"), or None."""
@@ -155,6 +158,7 @@ def validate_document_type(schema: object) -> None:
         problems += _missing_label(schema, "")
         problems += hint_problems(schema, "", TYPE_HINTS)
         problems += _properties_problems(schema, "", allow_nesting=True)
+        problems += rule_problems(schema)
     if problems:
         raise DocumentTypeError(problems)
 
@@ -207,13 +211,20 @@ def parse_document_type(schema: Mapping[str, Any]) -> DocumentTypeSpec:
     fields: list[FieldSpec] = []
     groups: list[GroupSpec] = []
     _walk(schema, "", locale, fields, groups, within=True)
+    rules = parse_rules(schema)
     return DocumentTypeSpec(
-        fields=tuple(fields),
-        groups=tuple(groups),
+        fields=tuple(with_messages(spec, spec.path, rules) for spec in fields),
+        groups=tuple(_group_with_messages(group, rules) for group in groups),
+        rules=rules,
         locale=locale,
         output_limit=schema.get("x-output-limit", DEFAULT_OUTPUT_LIMIT),
         labels=dict(schema["x-label"]),
     )
+
+
+def _group_with_messages(group: GroupSpec, rules: Sequence[CrossRule]) -> GroupSpec:
+    columns = (with_messages(column, f"{group.path}/*{column.path}", rules) for column in group.columns)
+    return replace(group, columns=tuple(columns))
 
 
 def _as_numbers(node: Mapping[str, Any], instance: Any) -> Any:  # noqa: ANN401

@@ -22,7 +22,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _check_label(value: object) -> str | None:
+def check_label(value: object) -> str | None:
+    """Return what is wrong with a text by language, or None."""
     if not isinstance(value, Mapping):
         return "must be an object of language code to text"
     wrong = sorted(str(key) for key, text in value.items() if not isinstance(text, str) or not text.strip())
@@ -68,7 +69,8 @@ def _check_positive(value: object) -> str | None:
     return None if _is_number(value) and value > 0 else "must be a number above 0"  # type: ignore[operator]
 
 
-def _check_count(value: object) -> str | None:
+def check_count(value: object) -> str | None:
+    """Return what is wrong with a number of things, or None."""
     return None if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else "must be an integer >= 1"
 
 
@@ -85,7 +87,7 @@ def _check_locale(value: object) -> str | None:
 Check = Callable[[object], str | None]
 
 LEAF_HINTS: Mapping[str, Check] = {
-    "x-label": _check_label,
+    "x-label": check_label,
     "x-value-type": _check_value_type,
     "x-error-cost": _check_positive,
     "x-high-value": _check_flag,
@@ -94,13 +96,15 @@ LEAF_HINTS: Mapping[str, Check] = {
     "x-keywords-inside": _check_words,
     "x-region": _check_region,
     "x-pattern": check_regex,
-    "x-max-lines": _check_count,
+    "x-max-lines": check_count,
 }
-CONTAINER_HINTS: Mapping[str, Check] = {"x-label": _check_label}
+CONTAINER_HINTS: Mapping[str, Check] = {"x-label": check_label}
 TYPE_HINTS: Mapping[str, Check] = {
-    "x-label": _check_label,
+    "x-label": check_label,
     "x-locale": _check_locale,
-    "x-output-limit": _check_count,
+    "x-output-limit": check_count,
+    # Looked into by `rule_problems`, which knows the fields.
+    "x-rules": lambda _value: None,
 }
 
 

@@ -39,7 +39,12 @@ _WORDS = {
 
 
 def reason_for_finding(finding: str) -> Reason:
-    """Return the kind of a finding's code; every finding is a failure, so an unknown one is RULE_FAILED."""
+    """Return the kind of a finding's code; every finding is a failure, so an unknown one is RULE_FAILED.
+
+    "rule:…" is a rule between fields, whatever words its author named it with.
+    """
+    if finding.startswith("rule:"):
+        return Reason.RULE_FAILED
     words = set(finding.split("_"))
     return next((reason for reason, known in _WORDS.items() if words & known), Reason.RULE_FAILED)
 

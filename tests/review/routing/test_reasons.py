@@ -15,6 +15,8 @@ from review.routing.reasons import Reason, in_order, reason_for_finding
         ("total_does_not_add_up", Reason.RULE_FAILED),
         ("", Reason.RULE_FAILED),
         ("unambiguously_wrong", Reason.RULE_FAILED),
+        ("rule:rows_add_up", Reason.RULE_FAILED),
+        ("rule:low_quality_is_ambiguous", Reason.RULE_FAILED),
     ],
 )
 def test_every_finding_has_a_typed_reason(finding: str, reason: Reason) -> None:
