@@ -5,6 +5,7 @@ import secrets
 import zoneinfo
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -57,6 +58,15 @@ def env_list(name: str, *, default: list[str]) -> list[str]:
     if text is None:
         return default
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def env_url(name: str) -> str:
+    """Return an address that begins with http:// or https://, or nothing; raise ImproperlyConfigured for others."""
+    text = os.environ.get(name, "").strip()
+    parts = urlsplit(text)
+    if text and not (parts.scheme in {"http", "https"} and parts.hostname):
+        raise ImproperlyConfigured(f"{name} must look like http://host:8000")
+    return text
 
 
 def env_folder(name: str, *, default: Path) -> Path:

@@ -16,6 +16,7 @@ from ocrsite.env import (
     env_int,
     env_list,
     env_time_zone,
+    env_url,
     secret_key,
 )
 from ocrsite.logs import configure_structlog, logging_config
@@ -242,6 +243,10 @@ CHANNEL_LAYERS = (
 # --- Stet -------------------------------------------------------------------------------------------------------
 
 STET_ENGINE = env.str("STET_ENGINE", default="rapidocr")
+# `inference` knows no settings and takes these three from the environment; here they are checked at the start.
+STET_VLLM_URL = env_url("STET_VLLM_URL")
+STET_VLLM_API_KEY = env.str("STET_VLLM_API_KEY", default="")
+STET_MODEL_SECONDS = env_int("STET_MODEL_SECONDS", default=80, at_least=1)
 STET_MAX_BYTES = env_int("STET_MAX_BYTES", default=50_000_000, at_least=1)
 STET_MAX_PIXELS = env_int("STET_MAX_PIXELS", default=100_000_000, at_least=1)
 STET_MAX_PAGES = env_int("STET_MAX_PAGES", default=200, at_least=1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from ocrsite.env import BASE_DIR, env_bool, env_choice, env_int, env_list, secret_key
+from ocrsite.env import BASE_DIR, env_bool, env_choice, env_int, env_list, env_url, secret_key
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,27 @@ def test_a_switch_that_is_neither_is_refused_by_name(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("STET_X", text)
     with pytest.raises(ImproperlyConfigured, match="STET_X"):
         env_bool("STET_X", default=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("  ", ""),
+        (" http://gpu-1:8000 ", "http://gpu-1:8000"),
+        ("https://vllm.example/", "https://vllm.example/"),
+    ],
+)
+def test_an_address_is_read_and_none_is_none(monkeypatch: pytest.MonkeyPatch, text: str, expected: str) -> None:
+    monkeypatch.setenv("STET_X", text)
+    assert env_url("STET_X") == expected
+
+
+@pytest.mark.parametrize("text", ["gpu-1:8000", "ftp://gpu-1", "http://", "/v1", "http:gpu"])
+def test_what_is_no_address_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("STET_X", text)
+    with pytest.raises(ImproperlyConfigured, match="STET_X must look like"):
+        env_url("STET_X")
 
 
 def test_a_number_is_read_and_an_empty_one_is_its_default(monkeypatch: pytest.MonkeyPatch) -> None:

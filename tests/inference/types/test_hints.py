@@ -62,6 +62,8 @@ def test_a_region_is_accepted_exactly_when_its_corners_are_in_order(region: list
     assert (LEAF_HINTS["x-region"](region) is None) == is_ordered
 
 
-@pytest.mark.parametrize(("value", "is_accepted"), [(True, True), (False, True), (1, False), ("true", False), (None, False)])
+@pytest.mark.parametrize(
+    ("value", "is_accepted"), [(True, True), (False, True), (1, False), ("true", False), (None, False)]
+)
 def test_a_flag_is_true_or_false_and_nothing_like_it(value: object, is_accepted: bool) -> None:
     assert (LEAF_HINTS["x-high-value"](value) is None) == is_accepted
