@@ -21,6 +21,15 @@ class RaisedFilter(logging.Filter):
         return record.exc_info is not None
 
 
+class TracelessFilter(logging.Filter):
+    """Takes the trace off: the message says all, and whoever knocks at a wrong address writes no pages into the log."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let the record through without its exception."""
+        record.exc_info = None
+        return True
+
+
 def logging_config(log_format: str, level: str) -> dict[str, Any]:
     """Return Django's LOGGING: structlog renders its own events and those of libraries alike."""
     renderer = (
@@ -38,13 +47,16 @@ def logging_config(log_format: str, level: str) -> dict[str, Any]:
                 "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
             },
         },
-        "filters": {"raised": {"()": RaisedFilter}},
+        "filters": {"raised": {"()": RaisedFilter}, "traceless": {"()": TracelessFilter}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django": {"level": level},
             # Each request has its line, with its id, by `ocrsite.middleware`; here only what raised is of interest.
             "django.request": {"level": level, "filters": ["raised"]},
+            "django.security": {"level": level, "filters": ["traceless"]},
+            # Filters hold for one logger only; this is the child that speaks.
+            "django.security.DisallowedHost": {"level": level, "filters": ["traceless"]},
             "django.channels.server": {"level": "WARNING"},
             "django-q": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
             "axes": {"level": "WARNING"},

@@ -5,6 +5,8 @@ from django.urls import include, path
 
 from review.api.urls import root_urlpatterns
 
+handler400 = "review.api.views.unknown.bad_request"
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),

@@ -98,6 +98,7 @@ ALLOWED: dict[str, set[str]] = {
     "review.web": {"review.actions", "review.selectors", "review.exceptions", "review.models", "review.words"},
     "review.words": {"review.routing", "inference.errors"},
     "review.management": {
+        "review.words",
         "review.actions",
         "review.selectors",
         "review.exceptions",

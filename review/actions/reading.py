@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from inference.types import DocumentTypeSpec, FieldReading, PageReading
+from inference.types import DocumentTypeSpec, FieldReading, PageReading, RawAnswer
 from review.actions._audit import record_audit
 from review.actions._claims import new_claim_token
 from review.actions._documents import publish_document, settle_document
 from review.actions._enqueue import enqueue_opening
 from review.actions._findings import evidence_of, with_schema_findings
 from review.actions._pages import has_unfinished_pages
+from review.actions._readings import ReadingKey, store_raw_answers, store_reading
 from review.actions._routing import (
     confirmed_record,
     create_task,
@@ -37,7 +38,6 @@ from review.models import (
     Page,
     PageRead,
     PageReadState,
-    Reading,
     ReviewTask,
     RunState,
     TaskState,
@@ -49,6 +49,7 @@ from review.routing.reasons import Reason
 from review.selectors.access import Actor
 
 ENGINE_FAILED = "engine_failed"
+UNUSABLE = "unusable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,13 @@ class ClaimedPage:
         """The document that the page belongs to."""
         return self.page_read.run.document
 
+    @property
+    def reading_key(self) -> ReadingKey:
+        """Under what the page's reading is kept."""
+        run = self.run
+        content_hash = self.page_read.page.content_hash
+        return ReadingKey(run.document.project_id, run.engine_version_id, content_hash, run.request_digest)
+
 
 def claim_page(*, page_read_id: int) -> ClaimedPage | None:
     """Claim a page for this process and count the attempt, before the engine is let loose on it.
@@ -75,7 +83,9 @@ def claim_page(*, page_read_id: int) -> ClaimedPage | None:
     None when there is nothing to do: it is read, or another process holds it. A claim that is older than
     STET_CLAIM_SECONDS may be taken over. No audit row: nothing has happened yet.
     """
-    reads = PageRead.objects.select_related("page", "run__document__project", "run__engine_version")
+    reads = PageRead.objects.select_related(
+        "page", "run__document__project__engine_version", "run__engine_version", "run__schema_version"
+    )
     found = reads.filter(pk=page_read_id, run__is_current=True, run__state=RunState.READING).first()
     if found is None or not _is_free(found):
         return None
@@ -109,32 +119,46 @@ def _mine(claim: ClaimedPage) -> QuerySet[PageRead]:
     return PageRead.objects.filter(pk=claim.page_read.pk, state=PageReadState.CLAIMED, claim_token=claim.token)
 
 
-def record_page_read(*, actor: Actor, claim: ClaimedPage, reading: PageReading | int) -> bool:
+def record_page_read(
+    *, actor: Actor, claim: ClaimedPage, reading: PageReading | int, is_near_duplicate: bool = False
+) -> bool:
     """Record what was read on a claimed page, or the id of the cached reading; whether it was the run's last page.
 
-    False also when the claim was lost: whoever took it over answers for the page.
+    `is_near_duplicate`: the cached reading is that of a page that looks the same. False also when the claim was lost:
+    whoever took it over answers for the page.
     """
     with transaction.atomic(durable=True):
         if not _touch(claim, n_read=1):
             return False
         is_cached = isinstance(reading, int)
         reading_id = reading if isinstance(reading, int) else _keep_reading(claim, reading)
-        is_mine = _mine(claim).update(state=PageReadState.READ, reading_id=reading_id, is_cached=is_cached)
+        is_mine = _mine(claim).update(
+            state=PageReadState.READ,
+            reading_id=reading_id,
+            is_cached=is_cached,
+            is_near_duplicate=is_near_duplicate,
+        )
         if not is_mine:
             transaction.set_rollback(True)
             return False
         detail = {"run": claim.run.pk, "page_number": claim.page_read.page.page_number, "is_cached": is_cached}
+        if is_near_duplicate:
+            detail["is_near_duplicate"] = True
         return _finish_page(actor, claim, detail)
 
 
-def fail_page(*, actor: Actor, claim: ClaimedPage, code: str) -> bool:
-    """Record that a claimed page cannot be read, for good; whether it was the run's last page."""
+def fail_page(*, actor: Actor, claim: ClaimedPage, code: str, attempts: Sequence[RawAnswer] = ()) -> bool:
+    """Record that a claimed page cannot be read, for good; whether it was the run's last page.
+
+    `attempts` are the answers of a language model that could not be used: they are kept.
+    """
     with transaction.atomic(durable=True):
         if not _touch(claim, n_read=0):
             return False
         if not _mine(claim).update(state=PageReadState.FAILED, error_code=code):
             transaction.set_rollback(True)
             return False
+        store_raw_answers(claim.reading_key, attempts, code)
         detail = {"run": claim.run.pk, "page_number": claim.page_read.page.page_number, "error": code}
         return _finish_page(actor, claim, detail)
 
@@ -150,20 +174,12 @@ def _touch(claim: ClaimedPage, *, n_read: int) -> bool:
 
 
 def _keep_reading(claim: ClaimedPage, reading: PageReading) -> int:
-    key = {
-        "project_id": claim.document.project_id,
-        "engine_version_id": claim.run.engine_version_id,
-        "content_hash": claim.page_read.page.content_hash,
-    }
-    try:
-        with transaction.atomic():
-            kept = Reading.objects.create(**key, payload=reading.as_json(), cpu_seconds=reading.cpu_seconds)
-    except IntegrityError:
-        # The same pixels were read at the same moment; the first reading stands.
-        kept = Reading.objects.only("pk").get(**key)
+    page = claim.page_read.page
     if reading.quality:
-        Page.objects.filter(pk=claim.page_read.page_id).update(quality=dict(reading.quality))
-    return kept.pk
+        Page.objects.filter(pk=page.pk).update(quality=dict(reading.quality))
+    if reading.answer is not None:
+        store_raw_answers(claim.reading_key, reading.answer.attempts)
+    return store_reading(claim.reading_key, reading, page.perceptual_hash)
 
 
 def _finish_page(actor: Actor, claim: ClaimedPage, detail: Mapping[str, object]) -> bool:
@@ -236,10 +252,11 @@ def _summary(run: ExtractionRun, decision: DocumentDecision) -> dict[str, object
     }
 
 
-def rerun_document(*, actor: Actor, document: Document) -> Document:
+def rerun_document(*, actor: Actor, document: Document, is_reopening: bool = False) -> Document:
     """Read a document again with the project's engine as it is now; return the document that is read.
 
-    The earlier run and its predictions are kept, and so is what a person confirmed. Raise ConflictError while the
+    The earlier run and its predictions are kept, and so is what a person confirmed. A person's word that the document
+    is unusable is overruled only by whoever says so (`is_reopening`). Raise ConflictError without that, while the
     document is being read, or while a reviewer has begun on it.
     """
     document = document.duplicate_of or document
@@ -249,6 +266,11 @@ def rerun_document(*, actor: Actor, document: Document) -> Document:
         document = Document.objects.select_for_update(no_key=True).get(pk=document.pk)
         if document.status in UNFINISHED_STATUSES:
             raise ConflictError(_("This document is being read already. Wait until it is done."))
+        if document.reasons == [UNUSABLE] and not is_reopening:
+            raise ConflictError(
+                _("A reviewer marked this document as unusable. To read it all the same, send “reopen”: true."),
+                code="marked_unusable",
+            )
         for task in ReviewTask.objects.filter(document=document, state=TaskState.OPEN):
             _cancel(task)
         _reset(document)

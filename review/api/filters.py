@@ -1,5 +1,6 @@
 """What lists may be filtered by. An unknown parameter is refused: a typo must not silently return everything."""
 
+from collections.abc import Set
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +22,13 @@ _OF_EVERY_LIST = frozenset({"cursor", "page_size"})
 _MOMENTS = (MinValueValidator(datetime(1900, 1, 1, tzinfo=UTC)), MaxValueValidator(datetime(9998, 1, 1, tzinfo=UTC)))
 
 
+def refuse_unknown(request: Request, known: Set[str]) -> None:
+    """Raise ValidationError for each query parameter that is not among the known: a typo must not pass silently."""
+    unknown = sorted(set(request.query_params) - known)
+    if unknown:
+        raise ValidationError({name: [_("There is no such parameter.")] for name in unknown})
+
+
 class StrictFilterBackend(DjangoFilterBackend):
     """django-filter's backend, strict about names."""
 
@@ -28,9 +36,7 @@ class StrictFilterBackend(DjangoFilterBackend):
         """Return the filtered queryset; raise ValidationError for unknown parameters and bad values."""
         filterset_class = self.get_filterset_class(view, queryset)
         known = _OF_EVERY_LIST | set(filterset_class.base_filters if filterset_class is not None else ())
-        unknown = sorted(set(request.query_params) - known)
-        if unknown:
-            raise ValidationError({name: [_("There is no such parameter.")] for name in unknown})
+        refuse_unknown(request, known)
         filtered: QuerySet[Any] = super().filter_queryset(request, queryset, view)
         return filtered
 

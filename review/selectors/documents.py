@@ -1,7 +1,7 @@
 """Documents as people see them: lists, shown status, and one document with everything that is known of it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -80,6 +80,13 @@ class DocumentDetail:
     record: Record | None
     history: tuple[HistoryEntry, ...] = field(default=())
 
+    @property
+    def unusable_reason(self) -> str | None:
+        """What the reviewer wrote who marked the document as unusable, None for any other document."""
+        if self.document.reasons != ["unusable"]:
+            return None
+        return next((str(one.detail["reason"]) for one in self.history if one.action == "review_task.unusable"), None)
+
 
 def documents_for(project: Project) -> QuerySet[Document]:
     """Return the documents of a project, newest first, with type and uploader."""
@@ -124,6 +131,13 @@ def unfinished_among(document_ids: Sequence[int]) -> set[int]:
     """Return those of the documents that are still to be read; ask for some hundreds at a time."""
     unfinished = Document.objects.filter(pk__in=document_ids, status__in=UNFINISHED_STATUSES)
     return set(unfinished.values_list("pk", flat=True))
+
+
+def unreadable_among(document_ids: Sequence[int]) -> Iterator[Document]:
+    """Yield those of the documents that cannot be read, with their reasons."""
+    for start in range(0, len(document_ids), IDS_AT_ONCE):
+        batch = Document.objects.filter(pk__in=document_ids[start : start + IDS_AT_ONCE])
+        yield from batch.filter(status=DocumentStatus.UNREADABLE).order_by("pk")
 
 
 def tally(document_ids: Sequence[int]) -> Tally:

@@ -72,6 +72,14 @@ class UploadSerializer(WriteSerializer):
     )
 
 
+class RerunSerializer(WriteSerializer):
+    """How to read again; an empty body is one."""
+
+    reopen = serializers.BooleanField(
+        required=False, default=False, help_text="Read it although a reviewer marked it as unusable."
+    )
+
+
 class PageSerializer(ReadSerializer):
     """One page, upright; `image` is where its picture is."""
 
@@ -117,6 +125,9 @@ class DocumentDetailSerializer(DocumentSerializer):
     engine = serializers.CharField(source="run.engine_version.name", allow_null=True, default=None)
     schema_version = serializers.IntegerField(source="run.schema_version.number", allow_null=True, default=None)
     policy = serializers.IntegerField(source="decision.policy.number", allow_null=True, default=None)
+    unusable_reason = serializers.CharField(
+        allow_null=True, help_text="What the reviewer wrote who marked the document as unusable; null for any other."
+    )
     pages = PageSerializer(many=True)
     fields = FieldSerializer(many=True)  # type: ignore[assignment]  # declared fields leave the class
     record = RecordSerializer(allow_null=True)

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from review.api.filters import StrictFilterBackend
+from review.api.filters import StrictFilterBackend, refuse_unknown
 from review.api.pagination import NewestFirstPagination
 from review.api.parsers import StrictJSONParser
 from review.exceptions import InvalidInputError, NotFoundError
@@ -30,6 +30,7 @@ class ApiView(GenericAPIView[Any]):
     pagination_class: type[BasePagination] | None = None
     filter_backends: Sequence[type[Any]] = ()
     max_body_bytes: ClassVar[int | None] = None
+    query_parameters: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def actor(self) -> Actor:
@@ -41,6 +42,8 @@ class ApiView(GenericAPIView[Any]):
         super().initial(request, *args, **kwargs)
         _refuse_oversized(request, self.max_body_bytes or settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
         self.access()
+        if not (self.filter_backends and request.method in SAFE_METHODS):
+            refuse_unknown(request, self.query_parameters)
 
     def access(self) -> None:
         """Fetch what the path names through the access door; raises what the door raises."""
@@ -120,4 +123,5 @@ def _refuse_oversized(request: Request, limit: int) -> None:
     if not text and request.headers.get("Transfer-Encoding"):
         raise InvalidInputError(_("Send the length of the body (Content-Length)."), code="length_required")
     if text.isdecimal() and int(text[:19]) > limit:
-        raise InvalidInputError(_("The request's body is too large."), code="body_too_large")
+        message = _("The request's body is too large; at most %(n)s bytes are taken here.") % {"n": limit}
+        raise InvalidInputError(message, code="body_too_large")

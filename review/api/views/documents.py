@@ -18,6 +18,7 @@ from review.api.serializers.documents import (
     DocumentDetailSerializer,
     DocumentSerializer,
     ReceivedSerializer,
+    RerunSerializer,
     UploadSerializer,
 )
 from review.api.serializers.records import RecordSerializer
@@ -160,16 +161,18 @@ class RerunView(DocumentView):
         tags=["Documents"],
         summary="Read a document again",
         parameters=[IDEMPOTENCY_KEY],
-        request=None,
-        responses={202: DocumentSerializer, **problems(409, 422)},
+        request=RerunSerializer,
+        responses={202: DocumentSerializer, **problems(400, 409, 422)},
     )
     @idempotent()
     def post(self, request: Request, **_: object) -> Response:
         """Read the document again in the background, under the document type and policy now in force.
 
-        What a person confirmed is never touched. 409 while the document is being read or cannot be read again.
+        What a person confirmed is never touched. 409 while the document is being read or cannot be read again, and
+        for a document that a reviewer marked as unusable, unless `reopen` is true.
         """
-        document = rerun_document(actor=self.actor, document=self.document)
+        asked = self.validated(RerunSerializer, request)
+        document = rerun_document(actor=self.actor, document=self.document, is_reopening=asked["reopen"])
         return Response(DocumentSerializer(document).data, status=202)
 
 

@@ -64,6 +64,7 @@ class PageCropView(PageView):
     """A part of the page's picture."""
 
     content_negotiation_class = AnyFormat
+    query_parameters = frozenset({"bbox"})
 
     @extend_schema(
         operation_id="documents_page_crop",

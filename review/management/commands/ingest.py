@@ -15,8 +15,9 @@ from review.exceptions import StetError, StorageFullError
 from review.management.folders import files_under, settled_files
 from review.management.lookup import command_line, find_document_type, find_project, problems_of
 from review.selectors.access import SYSTEM
-from review.selectors.documents import IDS_AT_ONCE, tally, unfinished_among
+from review.selectors.documents import IDS_AT_ONCE, tally, unfinished_among, unreadable_among
 from review.selectors.workers import is_worker_alive
+from review.words import standing_in_words
 
 POLL_SECONDS = 0.5
 WORKER_GRACE_SECONDS = 5.0
@@ -59,9 +60,13 @@ class Command(BaseCommand):
         ):
             self._take(path, is_settled=is_settled)
         is_done = self._wait(options["timeout"]) if options["wait"] else True
-        self._report(is_waited_for=options["wait"], is_json=options["json"])
+        for document in unreadable_among(self._ids):
+            self.stderr.write(f"{document.filename}: {standing_in_words('unreadable', '', document.reasons)}")
+        figures = self._report(is_waited_for=options["wait"], is_json=options["json"])
         if not is_done:
             raise CommandError("Not all documents were read in time. They are safe; a worker will go on with them.")
+        if 0 < figures["documents"] == figures["failed"]:
+            raise CommandError("No file became a document. What is wrong with each is said above.")
 
     def _take(self, path: Path, *, is_settled: bool) -> None:
         if not is_settled:
@@ -78,6 +83,8 @@ class Command(BaseCommand):
             self._refuse(path, f"The file cannot be opened: {error.strerror}. Check its permissions.")
         else:
             self._ids.append(received.document.pk)
+            if (first := received.document.duplicate_of_id) is not None:
+                self.stderr.write(f"{path}: sent before as document {first}; not read again")
 
     def _refuse(self, path: Path, why: str) -> None:
         self._n_refused += 1
@@ -106,7 +113,7 @@ class Command(BaseCommand):
             time.sleep(POLL_SECONDS)
         return True
 
-    def _report(self, *, is_waited_for: bool, is_json: bool) -> None:
+    def _report(self, *, is_waited_for: bool, is_json: bool) -> dict[str, int | float]:
         ended = tally(self._ids)
         n_unfinished = ended.unfinished if is_waited_for else 0
         figures: dict[str, int | float] = {
@@ -125,3 +132,4 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(figures))
         else:
             self.stdout.write(", ".join(f"{name} {figure}" for name, figure in figures.items()))
+        return figures

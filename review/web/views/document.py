@@ -68,7 +68,8 @@ def rerun(request: HttpRequest, actor: Actor, slug: str, document_id: int) -> Ht
     """Read the document again (managers); what people decided stays."""
     found = access_document(actor, slug, document_id, Role.MANAGER)
     try:
-        rerun_document(actor=actor, document=found)
+        # Whoever presses the button has read on this page that it was marked as unusable, and why.
+        rerun_document(actor=actor, document=found, is_reopening=True)
     except StetError as error:
         messages.error(request, str(error.message))
     return redirect("document", slug=slug, document_id=document_id)

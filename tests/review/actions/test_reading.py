@@ -491,6 +491,18 @@ def test_a_rerun_of_a_confirmed_document_asks_nobody_and_puts_no_doubt_in_the_re
     assert not decision.fields.filter(is_to_examine=True).exists()
 
 
+def test_a_document_marked_unusable_is_read_again_only_by_whoever_says_so(cast: Cast) -> None:
+    document = routed(cast.document_type, UNSURE)
+    ReviewTask.objects.update(state="unusable")
+    Document.objects.update(status="unreadable", reasons=["unusable"])
+    with pytest.raises(ConflictError) as refused:
+        rerun_document(actor=Actor(cast.manager), document=document)
+    assert refused.value.code == "marked_unusable"
+    document.refresh_from_db()
+    assert document.status == "unreadable"
+    assert rerun_document(actor=Actor(cast.manager), document=document, is_reopening=True).status == "received"
+
+
 def test_rows_of_a_group_are_kept_together() -> None:
     confirmed = Record(
         values={"/items/0/a": "1", "/items/1/a": "2", "/total": "3"},

@@ -277,3 +277,36 @@ def test_a_form_with_two_files_is_refused_so_that_neither_is_lost(cast: Cast, as
     assert answer.status_code == 400
     assert "one by one" in answer.json()["detail"]
     assert not Document.objects.exists()
+
+
+def test_a_reader_of_the_api_learns_why_a_document_is_unusable(
+    cast: Cast, as_reviewer: APIClient, as_manager: APIClient
+) -> None:
+    task = factories.make_routed(cast.document_type).review_tasks.get()
+    lease = as_reviewer.post(f"/api/v1/projects/receipts/review-tasks/{task.pk}/lease/").json()
+    answer = as_reviewer.post(
+        f"/api/v1/projects/receipts/review-tasks/{task.pk}/unusable/",
+        {"lease_token": lease["lease_token"], "reason": "Somebody spilled coffee."},
+        format="json",
+    )
+    assert answer.status_code in {200, 204}, answer.json()
+    address = f"{DOCUMENTS}{task.document_id}/"
+    assert as_reviewer.get(address).json()["unusable_reason"] == "Somebody spilled coffee."
+    refused = as_manager.post(f"{address}rerun/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "marked_unusable")
+    assert as_manager.post(f"{address}rerun/", {"reopen": True}, format="json").status_code == 202
+    assert as_reviewer.get(address).json()["unusable_reason"] is None
+
+
+def test_a_rerun_refuses_what_it_does_not_know(cast: Cast, as_manager: APIClient) -> None:
+    document = factories.make_document(cast.document_type, status="stored")
+    answer = as_manager.post(f"{DOCUMENTS}{document.pk}/rerun/", {"engine": "best"}, format="json")
+    assert (answer.status_code, answer.json()["problems"][0]["pointer"]) == (400, "/engine")
+
+
+@pytest.mark.parametrize("path", ["", "{id}/", "{id}/rerun/"])
+def test_no_operation_takes_a_parameter_it_does_not_know(cast: Cast, as_manager: APIClient, path: str) -> None:
+    document = factories.make_document(cast.document_type, status="stored")
+    ask = as_manager.post if path.endswith("rerun/") else as_manager.get
+    answer = ask(f"{DOCUMENTS}{path.format(id=document.pk)}?dry_run=1")
+    assert (answer.status_code, answer.json()["problems"][0]["pointer"]) == (400, "/dry_run")

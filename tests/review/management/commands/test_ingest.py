@@ -147,7 +147,32 @@ def test_a_file_that_may_not_be_read_is_reported(
 def test_a_file_that_is_still_being_written_is_reported_not_taken(
     cast: Cast, script: Script, inbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "settled_files", lambda paths, *times: [(path, False) for path in paths])
+    looks = lambda paths, *times: [(path, path.suffix == ".jpg") for path in paths]  # noqa: E731 - said in one place
+    monkeypatch.setattr(ingest, "settled_files", looks)
     out, err = run(inbox, "--json")
-    assert json.loads(out)["failed"] == 2
+    assert json.loads(out)["failed"] == 1
     assert "still being written" in err
+
+
+def test_a_file_that_proves_unreadable_is_named_with_the_reason(
+    cast: Cast, script: Script, inbox: Path, worker: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_damaged(_seconds: float) -> None:
+        Document.objects.filter(filename="b.png").update(status="unreadable", reasons=["damaged"])
+        work_off()
+
+    monkeypatch.setattr(time, "sleep", find_damaged)
+    _, err = run(inbox, "--wait")
+    assert err == "b.png: the file is damaged\n"
+
+
+def test_a_copy_is_named_with_the_document_that_came_before(cast: Cast, script: Script, inbox: Path) -> None:
+    run(inbox / "a.jpg")
+    _, err = run(inbox / "a.jpg")
+    assert f"a.jpg: sent before as document {Document.objects.order_by('pk')[0].pk}" in err
+
+
+def test_the_command_fails_when_nothing_became_a_document(cast: Cast, script: Script, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing to read\n" * 9)
+    with pytest.raises(CommandError, match="No file became a document"):
+        run(tmp_path)
