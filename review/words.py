@@ -86,6 +86,8 @@ FINDINGS: Words = {
     "ocr_digit_repaired": _("a letter was taken for a digit"),
     "phone_implausible": _("no phone number has this many digits"),
     "schema": _("does not fit the document type"),
+    # Of a rule between fields that has no words of its own; those of a type's rules stand in its schema.
+    "rule": _("does not fit the other values"),
 }
 # What a confidence was made from (`inference.fields.score`).
 EVIDENCE: Words = {
@@ -99,6 +101,7 @@ EVIDENCE: Words = {
     "quality": _("quality of the image"),
     "only": _("the only value of its kind on the page"),
     "boundary": _("its text begins and ends where the print does"),
+    "rules": _("agrees with the other values"),
 }
 VERDICTS: Words = {
     "confirmed": _("confirmed"),
@@ -199,12 +202,22 @@ def say(words: Words, code: str) -> str:
     return str(words[code]) if code in words else code.replace("_", " ")
 
 
-def reasons_in_words(codes: Iterable[str]) -> list[str]:
-    """Return the sentences for reasons, refusals or findings, each once, in their order."""
+def reasons_in_words(codes: Iterable[str], rules: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
+    """Return the sentences for reasons, refusals or findings, each once, in their order.
+
+    `rules` are the messages of a document type's own rules by code and language (`FieldSpec.rule_messages`).
+    """
     known = {**REASONS, **REFUSALS, **FINDINGS}
-    # "schema_pattern", "schema_enum": which keyword of the schema is broken says nothing to a person.
-    named = ("schema" if code.startswith("schema_") and code not in known else code for code in codes)
-    return list(dict.fromkeys(say(known, code) for code in named))
+    own = rules or {}
+    said = (label_of(own[code]) if code in own else say(known, _kind_of(code, known)) for code in codes)
+    return list(dict.fromkeys(said))
+
+
+def _kind_of(code: str, known: Words) -> str:
+    """Return the code whose words are said: which keyword of a schema is broken says nothing to a person."""
+    if code in known:
+        return code
+    return next((kind for kind, start in (("schema", "schema_"), ("rule", "rule:")) if code.startswith(start)), code)
 
 
 def standing_in_words(status: str, band: str, reasons: Iterable[str]) -> str:

@@ -57,7 +57,7 @@ def why_of(field: TaskField) -> list[str]:
         return [gettext("two people gave different answers")] if field.is_disputed else []
     findings = field.prediction.findings if field.prediction is not None else []
     reasons = field.decision.reasons if field.decision is not None else []
-    return words.reasons_in_words(telling(findings, reasons))
+    return words.reasons_in_words(telling(findings, reasons), field.spec.rule_messages)
 
 
 def telling(findings: Iterable[str], reasons: Iterable[str]) -> list[str]:
@@ -71,9 +71,10 @@ def evidence_line(field: DeskField) -> str:
     prediction = field.prediction
     if prediction is None or prediction.value is None:
         found = prediction.findings if prediction is not None else []
-        return words.joined(words.reasons_in_words(found) or [gettext("not found on the page")])
+        said = words.reasons_in_words(found, field.spec.rule_messages)
+        return words.joined(said or [gettext("not found on the page")])
     evidence = prediction.evidence
-    said = words.reasons_in_words(prediction.findings)
+    said = words.reasons_in_words(prediction.findings, field.spec.rule_messages)
     said += [str(text) for name, bound, text in WEAKNESSES if float(evidence.get(name, 1.0)) < bound]
     if (other := runner_up(field)) is not None and float(evidence.get("margin", CLOSE_MARGIN)) < CLOSE_MARGIN:
         said.append(gettext("the page also shows %(value)s") % {"value": other})

@@ -35,6 +35,7 @@ class FieldView:
     `accepted` is the record's value where there is a record, with its `provenance`; `value` is the prediction.
     """
 
+    `rule_messages` are the words for findings such as "rule:rows_add_up", by language.
     path: str
     labels: Mapping[str, str]
     value_type: str
@@ -53,6 +54,7 @@ class FieldView:
     provenance: Mapping[str, Any] | None
 
 
+    rule_messages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
     """One act on a document: when, by whom, which (the audit's action name)."""
@@ -225,5 +227,6 @@ def _history(document: Document) -> tuple[HistoryEntry, ...]:
     """Return what was done to the document, newest first; acts on its review tasks name the task."""
     tasks = [str(pk) for pk in document.review_tasks.values_list("pk", flat=True)]
     about = Q(object_type="document", object_id=str(document.pk)) | Q(object_type="reviewtask", object_id__in=tasks)
+        rule_messages=known.rule_messages if known is not None else {},
     entries = AuditEntry.objects.filter(about).order_by("-pk")[:HISTORY_LENGTH]
     return tuple(HistoryEntry(entry.created_at, entry.actor_label, entry.action, entry.detail) for entry in entries)

@@ -93,7 +93,7 @@ def _row(number: int, field: FieldView, *, has_record: bool) -> FieldRow:
         state=state,
         sureness="" if state == "person" else words.confidence_in_words(field.confidence),
         source=_source(field.provenance),
-        why=[] if state in {"person", "ok"} else words.reasons_in_words(_why(field)),
+        why=[] if state in {"person", "ok"} else words.reasons_in_words(_why(field), field.rule_messages),
         evidence=_evidence(field),
         page_number=field.page_number,
         has_box=field.bbox is not None,

@@ -9,7 +9,7 @@ import pytest
 from django.utils import translation
 
 from inference.errors import UnreadableFileError
-from inference.fields import score
+from inference.fields import cross_rules, score
 from inference.types import ValueType
 from review import words
 from review.models import DocumentStatus, Verdict
@@ -60,6 +60,7 @@ def test_every_finding_of_the_reader_has_words() -> None:
         (Verdict.values, words.VERDICTS),
         (ValueType, words.VALUE_TYPES),
         (score.WEIGHTS, words.EVIDENCE),
+        ([cross_rules.EVIDENCE], words.EVIDENCE),
     ],
 )
 def test_every_code_has_words_and_no_words_are_without_a_code(codes: object, known: words.Words) -> None:
@@ -89,6 +90,20 @@ def test_whichever_keyword_of_the_schema_is_broken_it_is_said_once() -> None:
             "does not fit the document type",
             "the values do not fit the document type",
         ]
+
+
+def test_a_rule_of_a_type_is_said_in_its_own_words_and_language() -> None:
+    rules = {"rule:sums": {"en": "does not add up", "zh": "合计不符"}, "rule:late": {"en": "is late"}}
+    codes = ["rule:sums", "not_found", "rule:late", "rule:sums"]
+    with translation.override("en"):
+        assert words.reasons_in_words(codes, rules) == ["does not add up", "not found on the page", "is late"]
+    with translation.override("zh-hans"):
+        assert words.reasons_in_words(["rule:sums", "rule:late"], rules) == ["合计不符", "is late"]
+
+
+def test_a_rule_whose_words_are_not_at_hand_is_said_in_general() -> None:
+    with translation.override("en"):
+        assert words.reasons_in_words(["rule:sums", "rule:late"]) == ["does not fit the other values"]
 
 
 def test_a_code_nobody_knows_is_shown_not_hidden() -> None:

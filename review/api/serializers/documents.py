@@ -7,6 +7,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from review import words
+from review.api.field_words import telling
 from review.api.fields import (
     AnyValueField,
     BandField,
@@ -18,7 +20,7 @@ from review.api.fields import (
 )
 from review.api.serializers.records import RecordSerializer
 from review.models import Document, DocumentStatus, Page
-from review.selectors.documents import DocumentDetail, shown_status
+from review.selectors.documents import DocumentDetail, FieldView, shown_status
 
 
 class DocumentSerializer(ReadSerializer):
@@ -108,14 +110,19 @@ class FieldSerializer(ReadSerializer):
     raw_text = serializers.CharField(allow_null=True)
     confidence = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
     evidence = ObjectField(help_text="What the confidence was made from, by name.")
-    findings = ReasonsField(help_text="What is wrong with the value.")
+    findings = ReasonsField(help_text="What is wrong with the value; “rule:…” is a rule of the document type.")
     band = BandField()
     reasons = ReasonsField()
+    why = serializers.SerializerMethodField(help_text="Findings and reasons as sentences in the request’s language.")
     is_to_examine = serializers.BooleanField(help_text="Whether a reviewer of this document must look at it.")
     page_number = serializers.IntegerField(allow_null=True)
     bbox = BoxField(allow_null=True)
     accepted = AnyValueField(allow_null=True)
     provenance = ObjectField(allow_null=True, help_text="Who says so: a model under a policy, or a person.")
+
+    def get_why(self, field: FieldView) -> list[str]:
+        """Return what is wrong, or what the field was drawn for."""
+        return words.reasons_in_words(telling(field.findings, field.reasons), field.rule_messages)
 
 
 class DocumentDetailSerializer(DocumentSerializer):

@@ -32,6 +32,12 @@ class Labelled(Protocol):
     labels: Mapping[str, str]
 
 
+class Ruling(Protocol):
+    """What says something by language: a rule between fields."""
+
+    messages: Mapping[str, str]
+
+
 KIND_HELP = (
     "“adjudication”: two people differ, decide between their `answers`. Everything else is “review” to whoever may "
     "work on it; managers see “second_review” and “seeded” once the task is finished or somebody else holds it."
@@ -213,6 +219,22 @@ class GroupSerializer(ReadSerializer):
         return words.label_of(spec.labels)
 
 
+class RuleSerializer(ReadSerializer):
+    """A rule between fields of the document type; "*" in a path stands for every row of a group."""
+
+    name = serializers.CharField(help_text="A field’s finding is “rule:” and this name.")
+    rule = serializers.CharField(source="kind", help_text="“sum”, “product”, “in_order” or “not_in_future”.")
+    of = serializers.ListField(source="operands", child=serializers.CharField())
+    equals = serializers.CharField(source="result", allow_null=True)
+    tolerance = serializers.CharField(help_text="The largest difference that passes: “0.01”.")
+    days = serializers.IntegerField(help_text="How many days past today a date may lie.")
+    message = serializers.SerializerMethodField(help_text="What to say when it is broken.")
+
+    def get_message(self, rule: Ruling) -> str:
+        """Return the message in the language of the request."""
+        return words.label_of(rule.messages)
+
+
 class DeskPageSerializer(PageSerializer):
     """One page with where its words are, and parts of its picture."""
 
@@ -249,6 +271,7 @@ class TaskDetailSerializer(TaskSerializer):
     document_reasons = ReasonsField(source="decision.reasons", default=list)
     fields = TaskFieldSerializer(many=True)  # type: ignore[assignment]  # declared fields leave the class
     groups = GroupSerializer(many=True)
+    rules = RuleSerializer(source="spec.rules", many=True)
     pages = DeskPageSerializer(many=True)
 
     def get_document_type_label(self, detail: TaskDetail) -> str:

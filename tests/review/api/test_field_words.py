@@ -1,5 +1,6 @@
 """What the desk says of a field: one state, and sentences that a person understands."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -119,6 +120,14 @@ def test_evidence_is_one_line(shown: DeskField, line: str | None) -> None:
     assert "\n" not in said
     if line is not None:
         assert said == line
+
+
+def test_a_broken_rule_is_said_in_the_words_of_the_document_type() -> None:
+    shown = field(findings=("rule:sums",), reasons=("rule_failed",))
+    told = replace(shown, spec=replace(SPEC, rule_messages={"rule:sums": {"en": "does not add up"}}))
+    assert why_of(told) == ["does not add up"]
+    assert evidence_line(told) == "does not add up"
+    assert why_of(shown) == ["does not fit the other values"]
 
 
 def test_strong_evidence_is_named() -> None:
