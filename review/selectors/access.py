@@ -19,6 +19,7 @@ from review.models import (
     Role,
     User,
 )
+from review.selectors.blindness import mark_withheld
 from review.selectors.second_looks import is_hidden_from
 
 
@@ -141,9 +142,10 @@ def access_region(task: ReviewTask, region_id: int) -> RegionReading:
 
 
 def access_record(actor: Actor, slug: str, record_id: int) -> Record:
-    """Return one revision of a record of the project `slug`."""
+    """Return one revision of a record of the project `slug`, with `is_withheld` (`review.selectors.blindness`)."""
     project = access_project(actor, slug)
-    record = Record.objects.select_related("document").filter(project=project, pk=record_id).first()
+    records = mark_withheld(Record.objects.select_related("document"), actor.user)
+    record = records.filter(project=project, pk=record_id).first()
     if record is None:
         raise NotFoundError
     return record

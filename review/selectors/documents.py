@@ -21,7 +21,9 @@ from review.models import (
     Project,
     Record,
     RoutingDecision,
+    User,
 )
+from review.selectors.blindness import is_withheld
 from review.selectors.workers import is_worker_alive
 
 HISTORY_LENGTH = 100
@@ -33,9 +35,9 @@ class FieldView:
     """One field of a document: what was read, how sure the reading is, and what is accepted.
 
     `accepted` is the record's value where there is a record, with its `provenance`; `value` is the prediction.
+    `rule_messages` are the words for findings such as "rule:rows_add_up", by language.
     """
 
-    `rule_messages` are the words for findings such as "rule:rows_add_up", by language.
     path: str
     labels: Mapping[str, str]
     value_type: str
@@ -52,9 +54,9 @@ class FieldView:
     bbox: tuple[float, float, float, float] | None
     accepted: Any
     provenance: Mapping[str, Any] | None
-
-
     rule_messages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
     """One act on a document: when, by whom, which (the audit's action name)."""
@@ -70,7 +72,8 @@ class DocumentDetail:
     """A document with its pages, fields, current record and history (newest first).
 
     Of a duplicate, pages, fields and record are those of the document it repeats. `run` is None until it is opened,
-    `decision` until it is routed.
+    `decision` until it is routed. With `is_withheld` the record is None whatever people said: see
+    `review.selectors.blindness`.
     """
 
     document: Document
@@ -81,6 +84,7 @@ class DocumentDetail:
     fields: tuple[FieldView, ...]
     record: Record | None
     history: tuple[HistoryEntry, ...] = field(default=())
+    is_withheld: bool = False
 
     @property
     def unusable_reason(self) -> str | None:
@@ -172,13 +176,15 @@ def has_content(project: Project, sha256: str) -> bool:
     return Document.objects.filter(project=project, sha256=sha256).exists()
 
 
-def document_detail(document: Document) -> DocumentDetail:
-    """Return everything that a document's page shows, in a constant number of queries."""
+def document_detail(document: Document, viewer: User | None = None) -> DocumentDetail:
+    """Return everything that a document's page shows to `viewer`, in a constant number of queries."""
     read_as = document.duplicate_of if document.duplicate_of is not None else document
     runs = ExtractionRun.objects.select_related("engine_version", "schema_version", "decision__policy")
     run = runs.filter(document=read_as, is_current=True).first()
     decision = getattr(run, "decision", None) if run is not None else None
-    record = Record.objects.select_related("reviewer").filter(document=read_as, is_current=True).first()
+    withheld = is_withheld(document, viewer)
+    records = Record.objects.select_related("reviewer").filter(document=read_as, is_current=True)
+    record = None if withheld else records.first()
     return DocumentDetail(
         document=document,
         status=shown_status(document),
@@ -188,6 +194,7 @@ def document_detail(document: Document) -> DocumentDetail:
         fields=tuple(_fields(run, decision, record)) if run is not None else (),
         record=record,
         history=_history(document),
+        is_withheld=withheld,
     )
 
 
@@ -220,6 +227,7 @@ def _field(
         bbox=tuple(prediction.bbox) if prediction.bbox else None,
         accepted=record.values.get(path) if record is not None else None,
         provenance=record.provenance.get(path) if record is not None else None,
+        rule_messages=known.rule_messages if known is not None else {},
     )
 
 
@@ -227,6 +235,5 @@ def _history(document: Document) -> tuple[HistoryEntry, ...]:
     """Return what was done to the document, newest first; acts on its review tasks name the task."""
     tasks = [str(pk) for pk in document.review_tasks.values_list("pk", flat=True)]
     about = Q(object_type="document", object_id=str(document.pk)) | Q(object_type="reviewtask", object_id__in=tasks)
-        rule_messages=known.rule_messages if known is not None else {},
     entries = AuditEntry.objects.filter(about).order_by("-pk")[:HISTORY_LENGTH]
     return tuple(HistoryEntry(entry.created_at, entry.actor_label, entry.action, entry.detail) for entry in entries)

@@ -138,6 +138,9 @@ class DocumentDetailSerializer(DocumentSerializer):
     pages = PageSerializer(many=True)
     fields = FieldSerializer(many=True)  # type: ignore[assignment]  # declared fields leave the class
     record = RecordSerializer(allow_null=True)
+    is_withheld = serializers.BooleanField(
+        help_text="You may be asked about this document: `record` and what was accepted are null as long as that is so."
+    )
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields, those of the list taken from the detail's document."""

@@ -1,8 +1,11 @@
 """Records: accepted values, each with where it came from."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from review.api.fields import BandField, ObjectField, ReadSerializer
+from review.models import Record
 
 
 class RecordSerializer(ReadSerializer):
@@ -21,6 +24,15 @@ class RecordSerializer(ReadSerializer):
     )
     reviewer = serializers.CharField(source="reviewer.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
+    is_withheld = serializers.BooleanField(
+        default=False,
+        help_text="You may be asked about this document: values, and who said so, are empty as long as that is so.",
+    )
+
+    def to_representation(self, record: Record) -> dict[str, Any]:
+        """Return the record; without what people said as long as that is kept from who asks."""
+        shown: dict[str, Any] = super().to_representation(record)
+        return shown | {"values": {}, "provenance": {}, "reviewer": None} if shown["is_withheld"] else shown
 
 
 class ListedRecordSerializer(RecordSerializer):

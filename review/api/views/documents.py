@@ -25,6 +25,7 @@ from review.api.serializers.records import RecordSerializer
 from review.api.views.base import ProjectListView, ProjectView
 from review.models import Document, Record, Role
 from review.selectors.access import access_document
+from review.selectors.blindness import mark_withheld
 from review.selectors.documents import document_detail, documents_for
 from review.selectors.records import record_history
 from review.selectors.workers import is_worker_alive
@@ -145,10 +146,11 @@ class DocumentDetailView(DocumentView):
     def get(self, request: Request, **_: object) -> Response:
         """Return status, band, reasons, pages, fields with evidence and provenance, and the record where there is one.
 
-        `status` is received, processing, waiting (no worker is there), review, stored or unreadable.
+        `status` is received, processing, waiting (no worker is there), review, stored or unreadable. To a reviewer who
+        may still be asked about the document, what others said of it is not told: `is_withheld`.
         """
         context = {**self.get_serializer_context(), "project": self.slug}
-        return Response(DocumentDetailSerializer(document_detail(self.document), context=context).data)
+        return Response(DocumentDetailSerializer(document_detail(self.document, self.actor.user), context=context).data)
 
 
 class RerunView(DocumentView):
@@ -183,7 +185,9 @@ class DocumentRecordsView(DocumentView, ProjectListView):
 
     def get_queryset(self) -> QuerySet[Record]:
         """Return the revisions."""
-        return record_history(Document(pk=0) if getattr(self, "swagger_fake_view", False) else self.document)
+        if getattr(self, "swagger_fake_view", False):
+            return record_history(Document(pk=0))
+        return mark_withheld(record_history(self.document), self.actor.user)
 
     @extend_schema(
         operation_id="documents_records_list",

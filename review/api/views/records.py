@@ -13,6 +13,7 @@ from review.api.serializers.records import ListedRecordSerializer
 from review.api.views.base import ProjectListView, ProjectView
 from review.models import Record
 from review.selectors.access import access_record
+from review.selectors.blindness import mark_withheld
 from review.selectors.records import records_for
 
 RECORD_EXAMPLE: dict[str, Any] = {
@@ -42,7 +43,9 @@ class RecordListView(ProjectListView):
 
     def get_queryset(self) -> QuerySet[Record]:
         """Return the records."""
-        return records_for(self.project)
+        records = records_for(self.project)
+        is_asked = not getattr(self, "swagger_fake_view", False)
+        return mark_withheld(records, self.actor.user) if is_asked else records
 
     @extend_schema(
         operation_id="records_list",
@@ -52,7 +55,11 @@ class RecordListView(ProjectListView):
         examples=[OpenApiExample("A reviewed receipt", value=RECORD_EXAMPLE, response_only=True)],
     )
     def get(self, request: Request, **_: object) -> Response:
-        """List the records in force, newest first; follow `next` until it is null."""
+        """List the records in force, newest first; follow `next` until it is null.
+
+        What people said of a document that you may still be asked about is left out: `is_withheld`. A program that
+        collects records has the token of a manager, or of somebody who only reads.
+        """
         return self.listed(self.get_queryset())
 
 

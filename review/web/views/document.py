@@ -29,9 +29,9 @@ def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) ->
     """Show a document."""
     last_event_id = latest_event_id()
     found = access_document(actor, slug, document_id)
-    detail = document_detail(found)
+    detail = document_detail(found, actor.user)
     fields = field_rows(detail)
-    history = list(record_history(found))
+    history = [] if detail.is_withheld else list(record_history(found))
     context = {
         "document": found,
         "detail": detail,

@@ -203,3 +203,33 @@ def test_a_share_that_is_none_is_refused(cast: Cast, as_manager: APIClient, body
     assert response["Content-Type"] == "application/problem+json"
     cast.project.refresh_from_db()
     assert cast.project.second_review_share == 0
+
+
+def test_the_first_answers_are_in_no_answer_to_whoever_may_answer_again(
+    cast: Cast, first_task: ReviewTask, as_second: APIClient
+) -> None:
+    document = first_task.document_id
+    record = as_second.get(at(cast, "documents", document)).json()
+    assert (record["is_withheld"], record["record"]) == (True, None)
+    assert {(field["accepted"], field["provenance"]) for field in record["fields"]} == {(None, None)}
+    listed = as_second.get(at(cast, "records")).json()["results"]
+    history = as_second.get(at(cast, "documents", document, "records")).json()["results"]
+    one = as_second.get(at(cast, "records", listed[0]["id"])).json()
+    for shown in (*listed, *history, one):
+        assert (shown["is_withheld"], shown["values"], shown["provenance"], shown["reviewer"]) == (True, {}, {}, None)
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
+def test_a_token_of_a_smaller_role_opens_no_way_round(
+    cast: Cast, first_task: ReviewTask, second: User, role: Role
+) -> None:
+    client = bearer(second, cast.project, role)
+    assert client.get(at(cast, "documents", first_task.document_id)).json()["is_withheld"]
+
+
+def test_managers_and_the_first_reviewer_see_the_record(cast: Cast, first_task: ReviewTask) -> None:
+    for user, role in ((cast.manager, Role.MANAGER), (cast.reviewer, Role.REVIEWER)):
+        client = bearer(user, cast.project, role)
+        shown = client.get(at(cast, "documents", first_task.document_id)).json()
+        assert (shown["is_withheld"], shown["record"]["values"]["/total"]) == (False, "8.00")
+        assert client.get(at(cast, "records")).json()["results"][0]["values"]["/total"] == "8.00"

@@ -20,11 +20,13 @@ from review.models import (
     FieldPrediction,
     Record,
     ReviewTask,
+    Role,
     WorkerHeartbeat,
 )
 from tests import factories
 from tests.conftest import Cast
 from tests.factories import FieldPlan
+from tests.review.actions.second_room import COMPANY, TOTAL, answer, draw_all, make_first_task
 from tests.review.web.conftest import BACKEND
 
 pytestmark = pytest.mark.django_db
@@ -317,7 +319,7 @@ def test_the_page_costs_the_same_number_of_queries_for_more_fields_and_revisions
     for _ in range(5):
         store(large, cast.reviewer)
     page(viewer, small)
-    with django_assert_num_queries(17) as few:
+    with django_assert_num_queries(18) as few:
         page(viewer, small)
     with django_assert_num_queries(len(few)):
         page(viewer, large)
@@ -379,3 +381,19 @@ class TestActs:
     @pytest.mark.parametrize("name", ["rerun", "release_task"])
     def test_acts_need_a_post(self, manager: Client, cast: Cast, name: str) -> None:
         assert manager.get(reverse(name, args=[cast.project.slug, 1])).status_code == 405
+
+
+def test_the_page_shows_no_answer_to_whoever_may_be_asked_again(cast: Cast) -> None:
+    draw_all(cast)
+    first = make_first_task(cast)
+    answer(cast.reviewer, first, COMPANY, TOTAL)
+    second = factories.make_member(cast.project, Role.REVIEWER, "ana")
+    pages = {}
+    for user in (second, cast.manager):
+        client = Client()
+        client.force_login(user, backend=BACKEND)
+        pages[user] = page(client, first.document)
+    assert "8.00" in pages[cast.manager]
+    assert "8.00" not in pages[second]
+    assert "not shown to you" in pages[second]
+    assert "9.00" in field(pages[second], "Total")
