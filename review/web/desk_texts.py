@@ -87,6 +87,7 @@ TEXTS: Mapping[str, object] = {
     "sum_fits": _("Sum of {column}: {sum}, the same as {total}"),
     "sum_differs": _("Sum of {column}: {sum}; {total} is {value}"),
     "rows_pasted": _("{n} rows pasted."),
+    "sum_alone": _("Sum of {column}: {sum}"),
 }
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
+from inference.document_types import shipped_schema
+
 Box = tuple[float, float, float, float]
 WIDTH, HEIGHT = 900, 1400
 
@@ -108,5 +110,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                 },
             },
         },
-    }
+    },
+    "ruled": shipped_schema("invoice"),
 }

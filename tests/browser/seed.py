@@ -53,6 +53,26 @@ def invoice(document_type: DocumentType, number: int) -> Document:
     return with_page(document_type, plans, [pages.INVOICE], filename=f"invoice {number:06d}.jpg")
 
 
+def ruled(document_type: DocumentType, number: int) -> Document:
+    """An invoice as shipped, whose type says what its rows add up to; they do not, since one amount was misread."""
+    rows = [("Copy paper A4", "12.00"), ("Ring binder", "4.50"), ("Pen blue", "8.60")]
+    plans = {
+        "/number": FieldPlan("A1", 0.97, "auto", is_to_examine=False),
+        "/net": FieldPlan("24.10", 0.5, "review", is_to_examine=False, reasons=["rule_failed"]),
+    }
+    for row, (description, amount) in enumerate(rows):
+        is_asked = row == 2
+        plans[f"/line_items/{row}/description"] = FieldPlan(description, 0.95, is_to_examine=False)
+        plans[f"/line_items/{row}/amount"] = FieldPlan(
+            amount, 0.5, "review", is_to_examine=is_asked, reasons=["rule_failed"]
+        )
+    document = with_page(document_type, plans, [pages.INVOICE], filename=f"ruled {number}.jpg")
+    broken = [path for path in plans if path.endswith(("/net", "/amount"))]
+    run = document.runs.get()
+    run.predictions.filter(field_path__in=broken).update(findings=["rule:rows_add_up"])
+    return document
+
+
 def long(document_type: DocumentType, number: int) -> Document:
     """Three pages, the total on the last."""
     plans = {
@@ -77,7 +97,7 @@ def clean(document_type: DocumentType, number: int) -> Document:
     return with_page(document_type, plans, [pages.RECEIPT], filename=f"clean {number}.jpg")
 
 
-KINDS = {"receipt": receipt, "invoice": invoice, "long": long, "dense": dense, "clean": clean}
+KINDS = {"receipt": receipt, "invoice": invoice, "ruled": ruled, "long": long, "dense": dense, "clean": clean}
 
 
 def with_page(

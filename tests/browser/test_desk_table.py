@@ -1,7 +1,9 @@
 """Repeated groups as a grid."""
 
+import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visit
@@ -102,3 +104,57 @@ def test_cells_of_a_spreadsheet_are_pasted(house: ServedHouse, visit: Visit) -> 
     )
     assert column_of(page, "description") == ["Copy paper A4", "Binder", "Pencil", "Glue"]
     assert column_of(page, "amount") == ["12.00", "4.00", "0.60", "1.00"]
+
+
+SUMS = ".table-sums"
+MESSAGES = {"en": "the line items do not add up to the net amount", "zh-CN": "明细金额之和与不含税金额不符"}
+
+
+def test_the_sum_follows_the_rule_of_the_type_and_not_a_guess(house: ServedHouse, visit: Visit) -> None:
+    rui = visit(house.project("ruled"))
+    page = rui.open_desk()
+    assert rui.focused_path() == "/line_items/2/amount"
+    expect(page.locator(SUMS)).to_have_text("Sum of Amount: 25.10; Net amount is 24.10")
+    expect(page.locator(SUMS)).to_have_class("table-sums is-different")
+    page.keyboard.type("7.60")
+    expect(page.locator(SUMS)).to_have_text("Sum of Amount: 24.10, the same as Net amount")
+    expect(page.locator(SUMS)).to_have_class("table-sums is-same")
+
+
+def test_the_sum_is_judged_anew_when_the_total_is_typed(house: ServedHouse, visit: Visit) -> None:
+    rui = visit(house.project("ruled"))
+    page = rui.open_desk()
+    net = page.locator(".field-input[data-path='/net']")
+    for typed, stands in (
+        ("25.10", "table-sums is-same"),
+        ("25.11", "table-sums is-same"),
+        ("25.12", "table-sums is-different"),
+        ("25,10", "table-sums is-same"),
+        ("(25.10)", "table-sums is-different"),
+        ("", "table-sums"),
+        ("by agreement", "table-sums"),
+    ):
+        net.fill(typed)
+        expect(page.locator(SUMS)).to_have_class(stands)
+    expect(page.locator(SUMS)).to_have_text("Sum of Amount: 25.10")
+
+
+def test_amounts_are_added_up_in_every_way_they_are_typed(house: ServedHouse, visit: Visit) -> None:
+    rui = visit(house.project("ruled"))
+    page = rui.open_desk()
+    for row, typed in enumerate(("1,012.00", "(4.50)", "￥8.60")):
+        page.locator(cell(row, "amount")).fill(typed)
+    expect(page.locator(SUMS)).to_contain_text("Sum of Amount: 1016.10")
+    page.locator(cell(1, "amount")).fill("4.50-")
+    page.locator(cell(2, "amount")).fill("")
+    expect(page.locator(SUMS)).to_contain_text("Sum of Amount: 1007.50")
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_a_broken_rule_is_said_at_every_field_of_it(house: ServedHouse, visit: Visit, language: str) -> None:
+    rui = visit(house.project("ruled"), locale=language)
+    page = rui.open_desk()
+    net = page.locator("[data-path='/net'] .field-why")
+    expect(net).to_contain_text(MESSAGES[language])
+    for row in range(3):
+        expect(page.locator(cell(row, "amount"))).to_have_attribute("title", re.compile(MESSAGES[language]))

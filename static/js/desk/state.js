@@ -128,6 +128,7 @@ export class Task {
   }
 
   get asked() {
+    this.rules = data.rules ?? [];
     return this.fields.filter((field) => field.isAsked);
   }
 

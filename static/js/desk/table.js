@@ -1,10 +1,9 @@
 // Repeated groups as a grid: cells by arrows, Enter and Tab; rows added, deleted, split, merged and pasted.
 
 import { labelOf, say, texts } from "./api.js";
-import { element, icon } from "./fields.js";
+import { element } from "./fields.js";
 import { isComposing } from "./keys.js";
-
-const SUMMED = new Set(["amount"]);
+import { sumLine, sumsOf } from "./sums.js";
 
 /** The cells of a group: path of the group, row number, column path. */
 export function place(group, path) {
@@ -17,23 +16,12 @@ export function rowsOfText(text) {
   return lines.map((line) => line.split("\t"));
 }
 
-/** A number as people write amounts: 1,234.50 and 1.234,50 and 12 alike; null for none. */
-export function amount(text) {
-  const kept = text.replace(/[^\d.,-]/g, "");
-  if (!/\d/.test(kept)) return null;
-  const mark = Math.max(kept.lastIndexOf("."), kept.lastIndexOf(","));
-  const isDecimal = mark >= 0 && kept.length - mark - 1 !== 3;
-  const digits = (part) => part.replace(/[.,]/g, "");
-  const number = isDecimal ? Number(`${digits(kept.slice(0, mark))}.${kept.slice(mark + 1)}`) : Number(digits(kept));
-  return Number.isFinite(number) ? number : null;
-}
-
 export class Table {
   constructor(group, task, desk) {
     Object.assign(this, { group, task, desk });
     this.rowsOnTop = 0;
     this.body = element("tbody");
-    this.sums = element("div", { class: "table-sums", role: "status" });
+    this.sums = element("div", { class: "table-totals", role: "status" });
     this.root = this.build();
   }
 
@@ -234,18 +222,6 @@ export class Table {
   }
 
   sum() {
-    const total = this.task.byPath.get("/total") ?? this.task.singles.find((field) => field.path.endsWith("total") && SUMMED.has(field.valueType));
-    const column = this.group.columns.filter((one) => SUMMED.has(one.value_type)).at(-1);
-    this.sums.replaceChildren();
-    if (!column) return;
-    const numbers = [];
-    for (let row = 0; row < this.nRows; row += 1) numbers.push(amount(this.cell(row, column).text));
-    const sum = numbers.reduce((all, one) => all + (one ?? 0), 0);
-    const wanted = total ? amount(total.text) : null;
-    const fits = wanted !== null && Math.abs(sum - wanted) < 0.005;
-    const values = { column: labelOf(column.labels, column.path), sum: sum.toFixed(2), total: total?.label ?? "", value: total?.text || texts.empty_value };
-    if (!total) return;
-    this.sums.className = fits ? "table-sums is-same" : "table-sums is-different";
-    this.sums.append(icon(fits ? "person" : "broken"), say(fits ? "sum_fits" : "sum_differs", values));
+    this.sums.replaceChildren(...sumsOf(this.group, this.task).map((sum) => sumLine(sum, this.task)));
   }
 }
