@@ -1,7 +1,8 @@
 """What other thresholds would have done with the documents of the last days, and how wrong they would be.
 
 The number of rows read has a limit: the newest documents and the newest examined fields, which are also those that
-say most about what comes next.
+say most about what comes next. All of them were read by one engine version, the one that reads now: a confidence of
+another version promises something else.
 """
 
 from collections import defaultdict
@@ -16,7 +17,15 @@ from django.utils import timezone
 from review.accuracy.estimators import Moments, hajek
 from review.accuracy.intervals import AccuracyEstimate
 from review.exceptions import InvalidInputError
-from review.models import DocumentType, FieldDecision, FieldPrediction, FieldReview, RoutingDecision
+from review.models import (
+    DocumentType,
+    EngineVersion,
+    ExtractionRun,
+    FieldDecision,
+    FieldPrediction,
+    FieldReview,
+    RoutingDecision,
+)
 from review.routing.bands import Band
 from review.routing.policy import PolicyError, PolicyRules
 from review.routing.what_if import RoutedField, WhatIf, column_path, unseen_weight_under, what_if
@@ -65,7 +74,8 @@ class PolicyOutcome:
 class RoutedDocuments:
     """The newest documents as they were routed and the newest examined fields: what every estimate here starts from.
 
-    `is_cut` says that there were more of them in these days than are read.
+    `engine` is the engine version that read all of them, None where nothing was read yet; `has_others` says that other
+    versions read documents in these days, which are left out. `is_cut` says that there were more than are read here.
     """
 
     documents: tuple[tuple[RoutedField, ...], ...]
@@ -73,6 +83,8 @@ class RoutedDocuments:
     required_paths: frozenset[str]
     n_days: int
     is_cut: bool
+    engine: EngineVersion | None = None
+    has_others: bool = False
 
     def under(self, rules: PolicyRules) -> PolicyOutcome:
         """Return what `rules` would have made of them."""
@@ -95,12 +107,14 @@ def parse_rules(rules: Mapping[str, Any]) -> PolicyRules:
 
 
 def routed_documents(document_type: DocumentType, *, n_days: int = N_DAYS) -> RoutedDocuments:
-    """Return what was routed in the last `n_days` days and what was examined, in two queries."""
-    decisions = RoutingDecision.objects.filter(
+    """Return what the version that reads now read in the last `n_days` days and what was examined, in four queries."""
+    engine = _reads_now(document_type)
+    in_time = RoutingDecision.objects.filter(
         document__document_type=document_type,
         run__is_current=True,
         created_at__gte=timezone.now() - timedelta(days=n_days),
     )
+    decisions = in_time.filter(run__engine_version=engine)
     newest = decisions.order_by("-id").values("pk")[:MAX_DOCUMENTS]
     rows = list(_fields_of(newest)[: MAX_ROWS + 1])
     documents = _grouped(rows[:MAX_ROWS])
@@ -108,7 +122,22 @@ def routed_documents(document_type: DocumentType, *, n_days: int = N_DAYS) -> Ro
     if len(rows) > MAX_ROWS:
         # The last document may have lost some of its fields.
         documents = documents[:-1]
-    return RoutedDocuments(tuple(documents), tuple(_examined(document_type)), _required(document_type), n_days, is_cut)
+    return RoutedDocuments(
+        tuple(documents),
+        tuple(_examined(document_type, engine)),
+        _required(document_type),
+        n_days,
+        is_cut,
+        engine,
+        has_others=in_time.exclude(run__engine_version=engine).exists(),
+    )
+
+
+def _reads_now(document_type: DocumentType) -> EngineVersion | None:
+    """Return the engine version of the newest run."""
+    runs = ExtractionRun.objects.filter(document__document_type=document_type, is_current=True)
+    newest = runs.select_related("engine_version").order_by("-id").first()
+    return newest.engine_version if newest is not None else None
 
 
 def _fields_of(decisions: Any) -> QuerySet[FieldDecision, tuple[Any, ...]]:  # noqa: ANN401 - a query of ids
@@ -127,9 +156,10 @@ def _grouped(rows: Iterable[Sequence[Any]]) -> list[tuple[RoutedField, ...]]:
     return [tuple(fields) for fields in documents.values()]
 
 
-def _examined(document_type: DocumentType) -> list[tuple[RoutedField, float, bool]]:
+def _examined(document_type: DocumentType, engine: EngineVersion | None) -> list[tuple[RoutedField, float, bool]]:
     decided = FieldDecision.objects.filter(decision__run=OuterRef("task__run"), field_path=OuterRef("field_path"))
-    labels = FieldReview.objects.filter(document_type=document_type, is_in_sample=True, is_correct__isnull=False)
+    labels = FieldReview.objects.filter(document_type=document_type, engine_version=engine)
+    labels = labels.filter(is_in_sample=True, is_correct__isnull=False)
     labels = labels.annotate(reasons=Subquery(decided.values("reasons")[:1])).order_by("-id")
     columns = ("field_path", "confidence", "band", "reasons", "inclusion_probability", "is_correct")
     return [

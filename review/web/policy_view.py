@@ -63,6 +63,8 @@ class PolicyPage:
     n_days: int
     is_cut: bool
     is_changed: bool
+    engine: str
+    has_other_engines: bool
 
     @property
     def n_documents(self) -> int:
@@ -144,6 +146,8 @@ def policy_page(document_type: DocumentType, routed: RoutedDocuments, wished: di
         n_days=routed.n_days,
         is_cut=routed.is_cut,
         is_changed=rules != stands,
+        engine=str(routed.engine or ""),
+        has_other_engines=routed.has_others,
     )
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from review.exceptions import InvalidInputError
-from review.models import DocumentType, FieldReview, RoutingDecision
+from review.models import DocumentType, ExtractionRun, FieldReview, RoutingDecision
 from review.routing.policy import PolicyRules, Thresholds
 from review.routing.what_if import BandCounts
 from review.selectors import what_if
@@ -63,6 +63,27 @@ def test_old_documents_replaced_runs_and_other_types_are_left_out(cast: Cast) ->
     route(cast.other_document_type, 0.95)
     assert routed_documents(cast.document_type).documents == ()
     assert len(routed_documents(cast.document_type, n_days=60).documents) == 1
+
+
+def test_only_what_the_version_that_reads_now_read_is_counted(cast: Cast) -> None:
+    route(cast.document_type, 0.95)
+    add_labels(cast.document_type, [Label(confidence=0.95, is_correct=False) for _ in range(40)])
+    alone = routed_documents(cast.document_type)
+    assert (alone.engine, alone.has_others) == (factories.make_engine_version(), False)
+    newer = factories.make_engine_version("newer")
+    route(cast.document_type, 0.5)
+    ExtractionRun.objects.filter(pk=ExtractionRun.objects.order_by("-id")[0].pk).update(engine_version=newer)
+    routed = routed_documents(cast.document_type)
+    assert (routed.engine, routed.has_others) == (newer, True)
+    assert [field.confidence for field in routed.documents[0] if field.field_path == "/total"] == [0.5]
+    assert len(routed.documents) == 1
+    # What the other version got wrong says nothing about this one.
+    assert routed.examined == ()
+
+
+def test_a_type_that_was_never_read_has_no_version(cast: Cast) -> None:
+    routed = routed_documents(cast.document_type)
+    assert (routed.engine, routed.has_others, routed.documents) == (None, False, ())
 
 
 def test_nothing_examined_leaves_no_error_estimate(cast: Cast) -> None:
@@ -148,7 +169,7 @@ def test_it_costs_the_same_queries_for_more_documents(
     for _ in range(2):
         route(cast.document_type, 0.95)
         add_labels(cast.document_type, [Label(), Label("/company")])
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(4):
             routed_documents(cast.document_type).under(rules(0.9, 0.6))
 
 
