@@ -60,6 +60,9 @@ TEXTS: Mapping[str, object] = {
     "failed": _("The server did not answer. Nothing is lost; it is tried again by itself."),
     "signed_out": _("You are signed out. Sign in in another tab, then go on here; what you typed is kept."),
     "submit_refused": _("Not submitted: {reason}"),
+    "submit_waits": _("No connection. It is submitted by itself, once, as soon as the server answers."),
+    "not_submitted": _("not submitted yet"),
+    "keep_working": _("Go on working on it"),
     "submitted": _("Submitted."),
     "skipped": _("Skipped; others will look at it."),
     "set_unusable": _("Marked as unusable."),
@@ -84,10 +87,10 @@ TEXTS: Mapping[str, object] = {
     "delete": _("Delete"),
     "split": _("Split"),
     "merge": _("Merge"),
+    "sum_alone": _("Sum of {column}: {sum}"),
     "sum_fits": _("Sum of {column}: {sum}, the same as {total}"),
     "sum_differs": _("Sum of {column}: {sum}; {total} is {value}"),
     "rows_pasted": _("{n} rows pasted."),
-    "sum_alone": _("Sum of {column}: {sum}"),
 }
 
 

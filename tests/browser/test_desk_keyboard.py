@@ -116,6 +116,40 @@ def test_undo_brings_back_what_stood_before(house: ServedHouse, visit: Visit) ->
     assert house.verdicts(seeded.tasks[0]) == {"/total": ("confirmed", "9.10")}
 
 
+def test_undoing_the_first_save_of_a_field_leaves_no_label(house: ServedHouse, visit: Visit) -> None:
+    seeded = house.project("receipt")
+    rui = visit(seeded)
+    page = rui.open_desk()
+    page.focus(".field-input[data-path='/company']")
+    rui.press("Enter")
+    expect(page.locator("li[data-path='/company']")).to_have_attribute("data-state", "person")
+    house.wait_for(lambda: house.edits(seeded.tasks[0]), "the company is confirmed")
+    rui.press("Escape", "u")
+    expect(page.locator("li[data-path='/company']")).to_have_attribute("data-state", "ok")
+    house.wait_for(lambda: len(house.edits(seeded.tasks[0])) == 2, "the confirmation is taken back")
+    expect(page.locator("#desk-saved")).to_have_attribute("data-state", "saved")
+    # Another look at the task finds it as undecided as the first.
+    page = rui.open_desk()
+    expect(page.locator("li[data-path='/company']")).to_have_attribute("data-state", "ok")
+    assert rui.focused_path() == "/total"
+    page.keyboard.type("9.00")
+    rui.press("Enter", "Enter")
+    wait_done(house, seeded.tasks[0])
+    assert house.verdicts(seeded.tasks[0]) == {"/total": ("corrected", "9.00")}
+
+
+def test_text_typed_back_to_what_was_read_decides_nothing(house: ServedHouse, visit: Visit) -> None:
+    seeded = house.project("receipt")
+    rui = visit(seeded)
+    page = rui.open_desk()
+    page.focus(".field-input[data-path='/company']")
+    rui.press("End", "!")
+    house.wait_for(lambda: house.edits(seeded.tasks[0]), "what is typed is kept")
+    rui.press("Backspace")
+    house.wait_for(lambda: len(house.edits(seeded.tasks[0])) == 2, "and so is that it was taken back")
+    assert house.edits(seeded.tasks[0])[1] == ("/company", 2, "", None)
+
+
 def test_tab_walks_the_fields_in_the_order_of_the_schema(house: ServedHouse, visit: Visit) -> None:
     rui = visit(house.project("receipt"))
     page = rui.open_desk()

@@ -78,6 +78,64 @@ def test_a_server_that_is_killed_loses_nothing(house: ServedHouse, visit: Visit)
     assert house.verdicts(seeded.tasks[0]) == {"/total": ("corrected", "9.00")}
 
 
+def test_a_submit_without_a_server_is_sent_when_it_is_back(house: ServedHouse, visit: Visit) -> None:
+    seeded = house.project("receipt")
+    page = visit(seeded).open_desk()
+    house.kill_web()
+    try:
+        page.keyboard.type("9.00")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        expect(page.locator(".notice-line")).to_contain_text("submitted by itself")
+        expect(page.locator("#desk-saved")).to_have_text("not submitted yet")
+        # It may have arrived: what one typed now might be lost.
+        expect(page.locator(TOTAL)).not_to_be_editable()
+    finally:
+        house.revive_web()
+    house.wait_for(lambda: house.state(seeded.tasks[0]) == "done", "it is submitted without a further key")
+    assert house.verdicts(seeded.tasks[0]) == {"/total": ("corrected", "9.00")}
+    expect(page.locator("#desk")).to_have_attribute("data-state", "empty")
+
+
+def test_a_submit_whose_answer_is_lost_counts_once(house: ServedHouse, visit: Visit) -> None:
+    seeded = house.project("receipt")
+    rui = visit(seeded)
+    page = rui.open_desk()
+    n_sent = 0
+
+    def lose(route: Route) -> None:
+        nonlocal n_sent
+        n_sent += 1
+        if n_sent > 1:
+            route.continue_()
+            return
+        route.fetch()
+        route.abort()
+
+    page.route("**/submit/", lose)
+    page.keyboard.type("9.00")
+    rui.press("Enter", "Enter")
+    expect(page.locator("#desk")).to_have_attribute("data-state", "empty")
+    assert n_sent == 2
+    revisions = "SELECT revision FROM review_record WHERE document_id = ?"
+    assert house.rows(revisions, seeded.documents[0]) == [(1,)]
+
+
+def test_who_does_not_want_to_wait_for_the_submit_goes_on_working(house: ServedHouse, visit: Visit) -> None:
+    seeded = house.project("receipt")
+    rui = visit(seeded)
+    page = rui.open_desk()
+    page.route("**/submit/", lambda route: route.abort())
+    page.keyboard.type("9.00")
+    rui.press("Enter", "Enter")
+    page.get_by_role("button", name="Go on working on it").click()
+    page.fill(TOTAL, "9.05")
+    page.unroute("**/submit/")
+    rui.press("Enter", "Enter")
+    house.wait_for(lambda: house.state(seeded.tasks[0]) == "done", "the task is submitted")
+    assert house.verdicts(seeded.tasks[0]) == {"/total": ("corrected", "9.05")}
+
+
 def test_two_reviewers_never_hold_the_same_task(house: ServedHouse, visit: Visit) -> None:
     seeded = house.project("receipt", 4)
     rui, ana = visit(seeded), visit(seeded, "ana")

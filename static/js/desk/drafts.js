@@ -72,7 +72,8 @@ export class Saver {
       const field = this.task.byPath.get(path) ?? this.task.cellAt?.(path);
       if (!field) continue;
       field.text = draft.text;
-      field.decision = draft.verdict ? { verdict: draft.verdict, by: settings.user } : field.decision;
+      if (draft.verdict) field.decision = { verdict: draft.verdict, by: settings.user };
+      else if (field.text.trim() === field.predicted.trim()) field.decision = null;
       if (field.isUnsaved) back.push(field);
       else this.forget(field);
     }
@@ -145,17 +146,23 @@ export class Saver {
     field.edit = edit;
     field.problem = "";
     field.acknowledged = { text, verdict: edit.verdict };
-    if (field.decision) field.decision.verdict = edit.verdict;
-    // The server writes values in one form: 25/12/2018 comes back as 2018-12-25. Not under the typing hand.
-    if (field.text === text && document.activeElement?.dataset.path !== field.path) {
-      field.text = asText(edit.value);
-      field.acknowledged.text = field.text;
-    }
+    if (edit.verdict !== null) this.takeForm(field, text, edit);
     this.wait = FIRST_WAIT;
     this.savedAt = Date.now();
     if (field.isUnsaved) this.keep(field);
     else this.forget(field);
     this.tell("saved", field);
+  }
+
+  /** Show a saved value as the server writes it. */
+  takeForm(field, text, edit) {
+    if (field.decision) field.decision.verdict = edit.verdict;
+    // The server writes values in one form: 25/12/2018 comes back as 2018-12-25. Not under the typing hand.
+    if (field.text === text && document.activeElement?.dataset.path !== field.path) {
+      field.text = asText(edit.value);
+      field.acknowledged.text = field.text;
+      field.decision ??= { verdict: edit.verdict, by: settings.user };
+    }
   }
 
   refused(field, error) {

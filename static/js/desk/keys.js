@@ -41,11 +41,11 @@ function inFields(desk) {
   return {
     Enter: (event) => {
       event.preventDefault();
-      if (!event.repeat) desk.confirm();
+      if (!event.repeat) desk.answers.confirm();
     },
     Escape: (event) => {
       event.preventDefault();
-      desk.leaveText();
+      desk.cursor.leaveText();
     },
   };
 }

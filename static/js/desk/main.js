@@ -23,4 +23,4 @@ if (given?.task?.pages.length) picture(pathOf(given.task.pages[0].image)).catch(
 const viewer = loadScript(document.getElementById("desk").dataset.viewer);
 const [{ Desk }] = await Promise.all([import("./desk.js"), viewer]);
 const desk = new Desk();
-await (given === null ? desk.takeNext() : desk.receive(given));
+await (given === null ? desk.taking.next() : desk.receive(given));

@@ -11,7 +11,6 @@ export class Notices {
     this.foot = document.getElementById("desk-saved");
     this.line = element("p", { class: "notice-line" });
     desk.notice.append(this.line);
-    this.link = "";
   }
 
   say(text, kind = "info") {
@@ -23,13 +22,18 @@ export class Notices {
 
   clear() {
     this.say("");
-    this.link = "";
     this.desk.notice.replaceChildren(this.line);
+  }
+
+  /** Finished here, not yet at the server: it is sent by itself, and one may go back to it. */
+  waiting(text) {
+    if (this.line.firstChild?.textContent === text) return;
+    this.say(text, "warning");
+    this.line.append(" ", element("button", { type: "button", data: { act: "keep-working" } }, texts.keep_working));
   }
 
   /** How the last save went. */
   transfer(what) {
-    this.link = what;
     if (what === "offline") this.say(texts.offline, "warning");
     else if (what === "signed_out") this.say(texts.signed_out, "warning");
     else if (what === "saved" && this.line.classList.contains("is-warning")) this.say("");
@@ -47,7 +51,9 @@ export class Notices {
     const seconds = Math.round((Date.now() - saver.savedAt) / 1000);
     let text = saver.savedAt ? (seconds < 60 ? say("saved_ago", { n: Math.max(0, seconds) }) : texts.saved) : texts.nothing_typed;
     if (unsaved) text = saver.isSaving ? texts.saving : texts.unsaved;
-    this.foot.dataset.state = unsaved ? "unsaved" : "saved";
+    const { isWaiting } = this.desk.finish;
+    if (isWaiting) text = texts.not_submitted;
+    this.foot.dataset.state = unsaved || isWaiting ? "unsaved" : "saved";
     // Only a change is worth announcing: the seconds stand in an attribute that no reader reads out.
     if (this.foot.textContent !== text) this.foot.textContent = text;
   }

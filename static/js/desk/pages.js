@@ -19,7 +19,8 @@ export class Pages {
       this.desk.viewer.setWords([]);
       this.boxes();
       this.desk.picker.load(task, page).then((words) => this.current === page && this.desk.task === task && this.desk.viewer.setWords(words));
-      if (this.desk.field?.box?.page === page.page_number) this.desk.viewer.fly(this.desk.field.box.bbox);
+      const { field } = this.desk.cursor;
+      if (field?.box?.page === page.page_number) this.desk.viewer.fly(field.box.bbox);
     } catch (error) {
       if (error instanceof Refused || error instanceof NoConnection || error instanceof DOMException) this.desk.notices.say(texts.failed, "error");
       else throw error;

@@ -46,7 +46,7 @@ export class Picker {
 
   /** One word: the first click replaces what the reader gave, each further click adds. */
   pick(word) {
-    const { field } = this.desk;
+    const { field } = this.desk.cursor;
     if (!field) return;
     const isFurther = this.last?.field === field && this.last.text === field.text;
     const text = isFurther ? glue(field.text, word.text) : word.text;
@@ -54,19 +54,23 @@ export class Picker {
   }
 
   area(words) {
-    if (this.desk.field && words.length) this.fill(this.desk.field, joined(words), false);
+    const { field } = this.desk.cursor;
+    if (field && words.length) this.fill(field, joined(words), false);
   }
 
   fill(field, text, isFurther) {
-    if (!isFurther) this.desk.remember([field.snapshot()]);
-    this.desk.write(field, text);
+    const { answers } = this.desk;
+    if (!answers.isOpen) return;
+    if (!isFurther) answers.remember([field.snapshot()]);
+    answers.write(field, text);
     this.last = { field, text };
     this.desk.tell(say("picked", { value: text }));
   }
 
   /** Have an area read again at a higher resolution, and offer what it says. */
   async region(page, bbox) {
-    const { field, task } = this.desk;
+    const { task } = this.desk;
+    const { field } = this.desk.cursor;
     if (!field) return;
     this.desk.tell(texts.region_reading);
     try {

@@ -23,10 +23,12 @@ export class Field {
     this.answers = data.answers ?? [];
     this.prediction = data.prediction;
     this.edit = data.edit;
-    this.decision = data.edit ? { verdict: data.edit.verdict, by: data.edit.author } : null;
-    this.text = asText(data.edit ? data.edit.value : data.prediction?.value);
+    // A save without a verdict took a decision back: its version counts, the field is as it was read.
+    const saved = data.edit?.verdict ? data.edit : null;
+    this.decision = saved ? { verdict: saved.verdict, by: saved.author } : null;
+    this.text = asText(saved ? saved.value : data.prediction?.value);
     // What the server has confirmed to keep: the text as it was typed, for it may write the value in another form.
-    this.acknowledged = { text: this.text, verdict: data.edit?.verdict ?? null };
+    this.acknowledged = { text: this.text, verdict: saved?.verdict ?? null };
     this.conflict = null;
     this.problem = "";
   }
@@ -57,13 +59,20 @@ export class Field {
     return this.isToExamine ? "check" : "ok";
   }
 
-  /** The answer that the text amounts to, as the API takes it. */
+  /** The answer that the text amounts to, as the API takes it: none as long as it stands as read and nobody decided. */
   get answer() {
     const text = this.text.trim();
     if (this.isIllegible) return { verdict: "illegible", value: null };
-    if (text === this.predicted.trim()) return { verdict: "confirmed", value: null };
+    if (text === this.predicted.trim()) return { verdict: this.decision === null ? null : "confirmed", value: null };
     if (text === "") return { verdict: "spurious", value: null };
     return { verdict: "corrected", value: text };
+  }
+
+  /** Decide that the text is right, or, with "illegible", that nobody can read it. */
+  decide(by, verdict = "confirmed") {
+    this.decision = { verdict, by };
+    this.decision.verdict = this.answer.verdict;
+    this.problem = "";
   }
 
   get isIllegible() {
@@ -73,7 +82,7 @@ export class Field {
   /** Whether what stands here differs from what the server keeps. */
   get isUnsaved() {
     if (this.isIllegible !== (this.acknowledged.verdict === "illegible")) return true;
-    if (this.decision !== null && this.acknowledged.verdict === null) return true;
+    if ((this.answer.verdict === null) !== (this.acknowledged.verdict === null)) return true;
     return !this.isIllegible && this.text.trim() !== this.acknowledged.text.trim();
   }
 
@@ -119,6 +128,7 @@ export class Task {
     // Addresses without their host: behind a proxy the server may know itself by another name.
     this.pages = data.pages.map((page) => ({ ...page, image: pathOf(page.image) }));
     this.groups = data.groups ?? [];
+    this.rules = data.rules ?? [];
     this.token = given.lease_token;
     this.expiresAt = Date.parse(given.lease_expires_at);
     this.fields = data.fields.map((one) => new Field(one));
@@ -128,7 +138,6 @@ export class Task {
   }
 
   get asked() {
-    this.rules = data.rules ?? [];
     return this.fields.filter((field) => field.isAsked);
   }
 

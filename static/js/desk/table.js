@@ -114,7 +114,7 @@ export class Table {
     const before = this.cells.map((field) => field.snapshot());
     const focused = document.activeElement?.dataset;
     run();
-    this.desk.remember(before.concat(this.cells.filter((field) => !before.some((one) => one.path === field.path)).map((field) => ({ path: field.path, text: "", decision: null }))));
+    this.desk.answers.remember(before.concat(this.cells.filter((field) => !before.some((one) => one.path === field.path)).map((field) => ({ path: field.path, text: "", decision: null }))));
     for (const field of this.cells) this.desk.saver.save(field);
     this.render();
     this.desk.changed();
@@ -127,7 +127,7 @@ export class Table {
       const text = values[position] ?? "";
       if (field.text === text) return;
       field.text = text;
-      this.desk.decide(field);
+      this.desk.answers.decide(field);
     });
   }
 
@@ -140,7 +140,7 @@ export class Table {
     this.group.columns.forEach((column) => {
       const field = this.cell(row, column);
       field.text = "";
-      if (field.predicted || field.edit) this.desk.decide(field);
+      if (field.predicted || field.edit) this.desk.answers.decide(field);
     });
     if (row === this.nRows - 1 && this.rowsOnTop === this.nRows) this.rowsOnTop -= 1;
   }
