@@ -200,6 +200,6 @@ def _held_or_finished(task: ReviewTask) -> ConflictError:
         details={
             "state": now.state,
             "holder": now.lease_holder.get_username() if now.lease_holder else "",
-            "expires_at": now.lease_expires_at.isoformat() if now.lease_expires_at else None,
+            "expires_at": now.lease_expires_at,
         },
     )

@@ -92,6 +92,6 @@ def _both(edit: FieldEdit | None, answer: FieldVerdict) -> dict[str, Any]:
             "verdict": edit.verdict or None,
             "value": edit.value,
             "author": edit.author.get_username() if edit.author else "",
-            "saved_at": edit.saved_at.isoformat(),
+            "saved_at": edit.saved_at,
         }
     return {"current": current, "yours": {"verdict": answer.verdict, "value": answer.value}}

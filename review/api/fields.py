@@ -1,6 +1,8 @@
 """Kinds of values that several resources show or take."""
 
+import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -9,6 +11,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from review.models.documents import BAND_CHOICES
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class ReadSerializer(serializers.Serializer[Any]):
@@ -36,6 +40,16 @@ class BandField(serializers.ChoiceField):
     def to_representation(self, value: str) -> str | None:  # type: ignore[override]  # the stub forgets null
         """Show "" as null."""
         return str(value) if value else None
+
+
+class MomentField(serializers.DateTimeField):
+    """A moment; a plain date is its first one, in the installation's time zone."""
+
+    def to_internal_value(self, value: Any) -> datetime:  # noqa: ANN401 - the library's signature
+        """Return the moment; raise ValidationError."""
+        if isinstance(value, str) and _DATE.fullmatch(value):
+            value = f"{value}T00:00:00"
+        return super().to_internal_value(value)
 
 
 @extend_schema_field(OpenApiTypes.ANY)

@@ -1,6 +1,7 @@
 """The shape of one exported record, as plain data; docs/exports.md describes it key by key."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
@@ -17,7 +18,7 @@ def row_of(project: Project, item: ExportItem) -> Row:
     return {
         "record_id": record.pk,
         "revision": record.revision,
-        "created_at": record.created_at.isoformat(),
+        "created_at": moment(record.created_at),
         "project": project.slug,
         "document_type": document.document_type.slug,
         "schema_version": record.run.schema_version.number,
@@ -27,7 +28,7 @@ def row_of(project: Project, item: ExportItem) -> Row:
             "sha256": document.sha256,
             "media_type": document.media_type,
             "n_pages": document.n_pages,
-            "received_at": document.received_at.isoformat(),
+            "received_at": moment(document.received_at),
         },
         "engine": {"name": record.run.engine_version.name, "digest": record.run.engine_version.digest},
         "policy": item.decision.policy.number if item.decision is not None else None,
@@ -72,8 +73,13 @@ def _label(label: FieldReview) -> Row:
         "band": label.band,
         "engine_digest": label.engine_version.digest,
         "reviewer": label.reviewer.get_username() if label.reviewer is not None else None,
-        "created_at": label.created_at.isoformat(),
+        "created_at": moment(label.created_at),
     }
+
+
+def moment(at: datetime) -> str:
+    """Return a moment as the API writes it: ISO 8601 in UTC with a Z."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def legal(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from review.api.fields import ReadSerializer, WriteSerializer
+from review.api.fields import MomentField, ReadSerializer, WriteSerializer
 from review.models import DatasetExport, ExportState
 from review.selectors.exports import sign_download
 
@@ -49,6 +49,6 @@ class ExportOrderSerializer(WriteSerializer):
     """What to export."""
 
     format = serializers.CharField(max_length=10, help_text="jsonl or csv.")
-    since = serializers.DateTimeField(
-        required=False, allow_null=True, default=None, help_text="Only revisions made since then, with its zone."
+    since = MomentField(
+        required=False, allow_null=True, default=None, help_text="Only revisions made since then; a date is its 0:00."
     )

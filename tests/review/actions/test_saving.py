@@ -154,7 +154,7 @@ def test_a_save_on_another_version_is_refused_with_both_values(cast: Cast, lease
             "verdict": "corrected",
             "value": "8.00",
             "author": "rui",
-            "saved_at": saved.saved_at.isoformat(),
+            "saved_at": saved.saved_at,
         },
         "yours": {"verdict": "corrected", "value": "7.00"},
     }

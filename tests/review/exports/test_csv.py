@@ -17,7 +17,7 @@ LABEL: dict[str, Any] = {
     "band": "review",
     "engine_digest": "abc",
     "reviewer": "rui",
-    "created_at": "2026-01-01T00:00:00+00:00",
+    "created_at": "2026-01-01T00:00:00Z",
 }
 
 
@@ -32,7 +32,7 @@ def row(**field: Any) -> dict[str, Any]:
     return {
         "record_id": 7,
         "revision": 2,
-        "created_at": "2026-01-01T00:00:00+00:00",
+        "created_at": "2026-01-01T00:00:00Z",
         "project": "demo",
         "document_type": "receipt",
         "schema_version": 1,
@@ -42,7 +42,7 @@ def row(**field: Any) -> dict[str, Any]:
             "sha256": "ff",
             "media_type": "image/jpeg",
             "n_pages": 1,
-            "received_at": "2026-01-01T00:00:00+00:00",
+            "received_at": "2026-01-01T00:00:00Z",
         },
         "engine": {"name": "rapidocr", "digest": "abc"},
         "policy": None,

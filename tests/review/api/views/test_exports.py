@@ -29,8 +29,9 @@ def finished(cast: Cast, format: str = "csv") -> DatasetExport:  # noqa: A002 - 
     )
 
 
-def test_an_export_is_queued_and_polled(cast: Cast, as_manager: APIClient) -> None:
-    answer = as_manager.post(EXPORTS, {"format": "jsonl", "since": "2026-01-31T08:00:00+08:00"}, format="json")
+@pytest.mark.parametrize("since", ["2026-01-31T08:00:00+08:00", "2026-01-31T00:00:00Z", "2026-01-31"])
+def test_an_export_is_queued_and_polled(cast: Cast, as_manager: APIClient, since: str) -> None:
+    answer = as_manager.post(EXPORTS, {"format": "jsonl", "since": since}, format="json")
     body = answer.json()
     assert answer.status_code == 201
     assert (body["format"], body["state"], body["requested_by"]) == ("jsonl", "queued", "mia")
