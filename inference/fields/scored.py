@@ -36,13 +36,14 @@ class ScoredField(NamedTuple):
         """Return the same without spans that other fields have claimed; unchanged where nothing would be left."""
         taken = list(claimed)
         kept = [row for row, span in enumerate(self.spans) if not any(_overlap(span, other) for other in taken)]
-        if not kept:
-            return self
+        return self._rows(kept) if kept else self
+
+    def _rows(self, rows: Sequence[int]) -> "ScoredField":
         return ScoredField(
             self.spec,
-            [self.spans[row] for row in kept],
-            [self.features[row] for row in kept],
-            [self.scores[row] for row in kept],
+            [self.spans[row] for row in rows],
+            [self.features[row] for row in rows],
+            [self.scores[row] for row in rows],
         )
 
     def candidates(self) -> tuple[Candidate, ...]:

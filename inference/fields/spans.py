@@ -34,6 +34,10 @@ class Span:
         """The first run."""
         return self.runs[0]
 
+    def is_same_text(self, other: "Span") -> bool:
+        """Say whether both are the same characters of the same page."""
+        return (self.runs, self.start, self.end) == (other.runs, other.start, other.end)
+
 
 def typed_spans(page: PageLayout, spec: FieldSpec) -> list[Span]:
     """Return every date, amount, … in the page's runs."""
@@ -47,7 +51,7 @@ def typed_spans(page: PageLayout, spec: FieldSpec) -> list[Span]:
     return spans
 
 
-def _block(page: PageLayout, spec: FieldSpec, runs: Sequence[Run], start: int, end: int) -> Span | None:
+def block(page: PageLayout, spec: FieldSpec, runs: Sequence[Run], start: int, end: int) -> Span | None:
     """Return the lines from `start` of the first to `end` of the last as one span, or None where no value is left."""
     edges = [(0, len(run.text)) for run in runs]
     edges[0] = (start, edges[0][1])
@@ -93,7 +97,7 @@ def text_spans(page: PageLayout, spec: FieldSpec, index: KeywordIndex) -> Iterat
                 _code_starts(chain[-1].text) if spec.value_type is ValueType.NAME else set()
             )
             for start, end in product(starts, ends):
-                span = _block(page, spec, chain, start, end)
+                span = block(page, spec, chain, start, end)
                 if span is not None:
                     yield span
             below = page.next_line(chain[-1])
