@@ -1,51 +1,84 @@
 """The engines by name. An engine's module is imported when the engine is first asked for: it may weigh a gigabyte."""
 
+import hashlib
 import importlib
+import json
 import os
 import threading
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 from inference.engine import Engine
 from inference.errors import EngineUnavailableError, UnknownEngineError
+from inference.types import VlmSpec, VlmSpecError
 
 _FACTORIES = {
     "rapidocr": ("inference.engines.rapidocr", "RapidOCREngine"),
     "scripted": ("inference.engines.scripted", "ScriptedEngine"),
 }
+# Language models: each takes the specification of a declared version.
+_VLM_FACTORIES = {
+    "vllm_server": ("inference.engines.vllm_server", "build"),
+    "vllm_offline": ("inference.engines.vllm_offline", "build"),
+    "transformers_local": ("inference.engines.transformers_local", "build"),
+    "scripted": ("inference.engines.scripted_vlm", "build"),
+}
+_EXTRAS = {"vllm_offline": "vllm", "transformers_local": "transformers"}
 _lock = threading.Lock()
-_built: dict[tuple[int, str], Engine] = {}
+_built: dict[tuple[int, str, str], Engine] = {}
 
 
 def available() -> tuple[str, ...]:
-    """Return the names that `build_engine` knows, sorted; knowing one does not mean that it is installed."""
+    """Return the names of engines that need no declared version, sorted; knowing one does not mean it is installed."""
     return tuple(sorted(_FACTORIES))
 
 
-def build_engine(name: str) -> Engine:
-    """Build a new engine.
+def build_engine(name: str, spec: Mapping[str, Any] | None = None) -> Engine:
+    """Build a new engine; `spec` is the stored specification of a declared version (`VlmSpec.as_json`).
 
-    Raise UnknownEngineError for a name that is not registered, EngineUnavailableError when it cannot be had here.
+    Raise UnknownEngineError for a name that is not registered or that needs a specification and has none,
+    EngineUnavailableError when the engine cannot be had here.
     """
+    if name in _VLM_FACTORIES and (spec or name not in _FACTORIES):
+        return _build_vlm(name, spec)
+    if name not in _FACTORIES:
+        raise UnknownEngineError(f"no engine {name!r}; known are: {', '.join(available())}")
+    return cast("Engine", _factory(name, *_FACTORIES[name])())
+
+
+def _build_vlm(name: str, spec: Mapping[str, Any] | None) -> Engine:
+    if not spec:
+        raise UnknownEngineError(f"{name!r} reads by a declared engine version only: see add_engine_version")
     try:
-        module_name, factory_name = _FACTORIES[name]
-    except KeyError:
-        raise UnknownEngineError(f"no engine {name!r}; known are: {', '.join(available())}") from None
+        parsed = VlmSpec.from_json(spec)
+    except VlmSpecError as problem:
+        raise EngineUnavailableError(f"this engine version cannot be used: {problem}") from problem
+    if parsed.kind != name:
+        raise EngineUnavailableError(f"this engine version is one of {parsed.kind!r}, not of {name!r}")
+    return cast("Engine", _factory(name, *_VLM_FACTORIES[name])(parsed))
+
+
+def _factory(name: str, module_name: str, factory_name: str) -> Callable[..., object]:
     try:
         module = importlib.import_module(module_name)
     except ImportError as missing:
-        raise EngineUnavailableError(f"engine {name!r} is not installed: {missing.name} is missing") from missing
-    return cast("Engine", getattr(module, factory_name)())
+        remedy = f": pip install '.[{_EXTRAS[name]}]' in Stet's folder" if name in _EXTRAS else ""
+        raise EngineUnavailableError(
+            f"engine {name!r} is not installed: {missing.name} is missing{remedy}"
+        ) from missing
+    return cast("Callable[..., object]", getattr(module, factory_name))
 
 
-def engine_for(name: str) -> Engine:
-    """Return this process's engine of that name, built on the first call; raise as `build_engine` does.
+def engine_for(name: str, spec: Mapping[str, Any] | None = None) -> Engine:
+    """Return this process's engine of that name and version, built on the first call; raise as `build_engine` does.
 
-    A forked child builds its own: native sessions do not survive a fork.
+    A forked child builds its own: neither native sessions nor connections survive a fork.
     """
-    key = (os.getpid(), name)
+    version = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest() if spec else ""
+    key = (os.getpid(), name, version)
     with _lock:
         if key not in _built:
-            _built[key] = build_engine(name)
+            _built[key] = build_engine(name, spec)
         return _built[key]
 
 

@@ -84,7 +84,8 @@ def dialogue(asking: Asking) -> Dialogue:
     raw = attempts[-1]
     evidence = token_evidence(raw.text, raw.tokens, read.values)
     if imaging.second_long_side and is_high_value(asking.request.spec):
-        image = prepare_page(asking.page, imaging, imaging.second_long_side)
+        # Not simply at that long side: a page smaller than both would be read twice as the same image, and agree.
+        image = prepare_page(asking.page, imaging, imaging.second_long_side / imaging.long_side)
         try:
             second, others = yield from _reading(asking, image)
             agreement = vote(read.values, second.values)

@@ -48,8 +48,8 @@ class PreparedImage:
         return b"data:image/jpeg;base64," + base64.b64encode(data.data)
 
 
-def prepare_page(page: PageImage, profile: ImagingProfile, long_side: int | None = None) -> PreparedImage:
-    """Return the page for the model, at `long_side` (default: the profile's). It is never enlarged.
+def prepare_page(page: PageImage, profile: ImagingProfile, scale: float = 1.0) -> PreparedImage:
+    """Return the page for the model, never enlarged; at another `scale`, so many times as long as that.
 
     Raise EngineError for a strip that no model takes.
     """
@@ -58,10 +58,13 @@ def prepare_page(page: PageImage, profile: ImagingProfile, long_side: int | None
     width, height = page.size
     if max(width, height) > MAX_RATIO * min(width, height):
         raise EngineError(f"the page is a strip of {width} x {height} pixels: no model reads it")
-    size = fitted_size((width, height), long_side or profile.long_side, profile.max_pixels)
+    size = fitted_size((width, height), profile.long_side, profile.max_pixels)
+    if scale != 1.0:
+        size = fitted_size((round(size[0] * scale), round(size[1] * scale)), max(size) * 2, profile.max_pixels)
     pixels = page.pixels
     if size != (width, height):
-        pixels = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        method = cv2.INTER_AREA if size[0] < width else cv2.INTER_CUBIC
+        pixels = np.asarray(cv2.resize(pixels, size, interpolation=method), dtype=np.uint8)
     return PreparedImage(pixels, profile.jpeg_quality)
 
 

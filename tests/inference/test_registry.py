@@ -7,6 +7,7 @@ import pytest
 
 from inference import registry
 from inference.errors import EngineUnavailableError, UnknownEngineError
+from inference.types import VlmSpec
 
 
 class Built:
@@ -112,3 +113,70 @@ def test_engine_that_cannot_be_built_is_tried_again_next_time(monkeypatch: pytes
     for _ in range(2):
         with pytest.raises(EngineUnavailableError):
             registry.engine_for("scripted")
+
+
+SPEC: dict[str, Any] = {
+    "engine": "vllm_server",
+    "kind": "vllm_server",
+    "served_model_name": "tiny-ocr",
+    "weights_folder": "/weights/tiny",
+    "weights_sha256": {"model.safetensors": "0" * 64},
+    "prompt_version": "v1",
+    "chat_template_sha256": "",
+    "vllm_version": "0.32.0",
+}
+
+
+@pytest.fixture
+def built_from(monkeypatch: pytest.MonkeyPatch) -> list[VlmSpec]:
+    """Answer every import of a language model's engine with a factory that notes the specification."""
+    specs: list[VlmSpec] = []
+
+    def build(spec: VlmSpec) -> object:
+        specs.append(spec)
+        return object()
+
+    monkeypatch.setattr("inference.registry.importlib.import_module", lambda name: SimpleNamespace(build=build))
+    return specs
+
+
+def test_language_model_is_built_from_its_stored_specification(built_from: list[VlmSpec]) -> None:
+    registry.build_engine("vllm_server", SPEC)
+    assert built_from == [VlmSpec.from_json(SPEC)]
+
+
+def test_each_version_has_its_own_engine_and_the_same_version_the_same(built_from: list[VlmSpec]) -> None:
+    one, other = registry.engine_for("vllm_server", SPEC), registry.engine_for("vllm_server", SPEC | {"adapter": "a"})
+    assert one is not other
+    assert registry.engine_for("vllm_server", dict(reversed(SPEC.items()))) is one
+    assert len(built_from) == 2
+
+
+@pytest.mark.parametrize("spec", [None, {}])
+def test_language_model_without_a_declared_version_is_refused(spec: dict[str, Any] | None) -> None:
+    with pytest.raises(UnknownEngineError, match="add_engine_version"):
+        registry.build_engine("vllm_server", spec)
+
+
+def test_no_language_model_is_offered_as_an_engine_without_a_version() -> None:
+    assert not set(registry.available()) & {"vllm_server", "vllm_offline", "transformers_local"}
+
+
+def test_specification_that_cannot_be_used_says_where() -> None:
+    with pytest.raises(EngineUnavailableError, match="/prompt_version: is required"):
+        registry.build_engine("vllm_server", {key: value for key, value in SPEC.items() if key != "prompt_version"})
+
+
+def test_specification_of_another_kind_is_refused() -> None:
+    with pytest.raises(EngineUnavailableError, match="'vllm_server', not of 'vllm_offline'"):
+        registry.build_engine("vllm_offline", SPEC)
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing", "remedy"),
+    [("vllm_offline", "vllm", r"\[vllm\]"), ("transformers_local", "torch", r"\[transformers\]")],
+)
+def test_missing_extra_is_one_line_with_the_remedy(kind: str, missing: str, remedy: str) -> None:
+    with pytest.raises(EngineUnavailableError, match=f"{missing} is missing: pip install '.{remedy}'") as caught:
+        registry.build_engine(kind, SPEC | {"engine": kind, "kind": kind})
+    assert "\n" not in str(caught.value)

@@ -56,9 +56,17 @@ def test_margins_are_cut_only_where_the_profile_says_so() -> None:
     assert width * height < 0.3 * 900 * 1200
 
 
-def test_the_second_scale_is_smaller() -> None:
+@pytest.mark.parametrize("size", [(2480, 3508), (480, 640)])
+def test_another_scale_is_another_image_for_pages_of_any_size(size: tuple[int, int]) -> None:
+    page = a_page(size=size)
+    first, second = prepare_page(page, UNCROPPED).size, prepare_page(page, UNCROPPED, 0.75).size
+    assert second == pytest.approx((first[0] * 0.75, first[1] * 0.75), abs=1)
+
+
+def test_a_larger_scale_keeps_to_the_pixel_budget() -> None:
     page = a_page(size=(2480, 3508))
-    assert max(prepare_page(page, UNCROPPED, 1120).size) < max(prepare_page(page, UNCROPPED).size)
+    width, height = prepare_page(page, UNCROPPED, 2.0).size
+    assert 0.99 * UNCROPPED.max_pixels < width * height <= UNCROPPED.max_pixels
 
 
 def test_a_strip_is_refused_before_a_server_refuses_it() -> None:

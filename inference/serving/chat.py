@@ -1,0 +1,85 @@
+"""A chat request to a vLLM server over HTTP: one function is one attempt; what each refusal means."""
+
+import json
+import re
+
+import httpx
+
+from inference.errors import EngineError, EngineUnavailableError, InferenceError
+from inference.serving.retry import ConnectionLostError, ServerFailedError
+
+KEEP_ALIVE_SECONDS = 4.0
+"""The server closes an idle connection after five; the client should be the first."""
+
+CONNECT_SECONDS = 5.0
+
+_LATER = frozenset({408, 425, 429, 502, 503, 504})
+_NOT_THE_PAGES_FAULT = {
+    401: "the server refuses the key: see STET_VLLM_API_KEY",
+    403: "the server refuses the key: see STET_VLLM_API_KEY",
+    404: "the server has no such model, or is no such server: see served_model_name and STET_VLLM_URL",
+    405: "the server is no chat-completion server: see STET_VLLM_URL",
+}
+_REMEDIES = {
+    "input_tokens": "prompt and page are longer than the model's context: lower max_pixels or raise max-model-len",
+    "max_tokens": "the answer's limit is above the model's context: lower x-output-limit or raise max-model-len",
+    "image": "more images than the server takes a prompt: see limit-mm-per-prompt",
+}
+
+
+def chat_client(url: str, api_key: str = "", *, transport: httpx.BaseTransport | None = None) -> httpx.Client:
+    """Return a client of one server that keeps its connections; threads may share it, a forked child needs its own."""
+    return httpx.Client(
+        base_url=url.rstrip("/").removesuffix("/v1"),
+        headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+        limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE_SECONDS),
+        transport=transport,
+    )
+
+
+def attempt(client: httpx.Client, body: bytes, seconds: float | None = None) -> bytes:
+    """Send one chat request once and return the answer's bytes; wait at most `seconds` for it.
+
+    Raise ConnectionLostError and ServerFailedError where another attempt may help at once, EngineUnavailableError
+    where one may help later, EngineError where this request is refused for what it is.
+    """
+    timeout = httpx.Timeout(seconds, connect=CONNECT_SECONDS)
+    headers = {"Content-Type": "application/json"}
+    try:
+        response = client.post("/v1/chat/completions", content=body, headers=headers, timeout=timeout)
+    except httpx.ConnectTimeout:
+        raise EngineUnavailableError("the server does not answer: see STET_VLLM_URL") from None
+    except httpx.TimeoutException:
+        raise EngineUnavailableError("the server did not answer in time") from None
+    except httpx.TransportError as broken:
+        raise ConnectionLostError(f"no connection to the server: {type(broken).__name__}") from None
+    if response.is_success:
+        return response.content
+    raise refusal(response.status_code, response.content)
+
+
+def refusal(status: int, body: bytes) -> InferenceError:
+    """Return the error that an HTTP status stands for. The server's own words stay out: they may quote the prompt.
+
+    What is not the page's fault (a wrong key, a model that is not served) makes the engine unavailable: pages wait
+    until it is put right, instead of failing one after the other.
+    """
+    if status == 500:
+        return ServerFailedError("the server failed on a request")
+    if status > 500 or status in _LATER:
+        return EngineUnavailableError(f"the server cannot answer now ({status})")
+    if status in _NOT_THE_PAGES_FAULT:
+        return EngineUnavailableError(_NOT_THE_PAGES_FAULT[status])
+    parameter = _parameter(body)
+    remedy = _REMEDIES.get(parameter)
+    named = f", parameter {parameter}" if parameter else ""
+    return EngineError(f"the server refuses the request ({status}{named}){f': {remedy}' if remedy else ''}")
+
+
+def _parameter(body: bytes) -> str:
+    """Return which parameter the server complains of, if it says so in a form that cannot be text of a document."""
+    try:
+        name = json.loads(body)["error"]["param"]
+    except (ValueError, LookupError, TypeError):
+        return ""
+    return name if isinstance(name, str) and re.fullmatch(r"[a-z_.]{1,40}", name) else ""

@@ -1,0 +1,111 @@
+"""Questions as vLLM's chat-completion endpoint takes them, and its answers as raw answers."""
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from inference.errors import EngineUnavailableError
+from inference.serving.closing import BraceScanner
+from inference.serving.page_images import PreparedImage
+from inference.serving.partial_tokens import with_shared_bytes
+from inference.serving.prompts import compact_json
+from inference.serving.questions import Question, Turn
+from inference.types import RawAnswer, Token, VlmSpec
+
+STOP_AFTER_OBJECT = ("\n}", "}\n```")
+"""What closes the first object of free text, as a rule: printed over several lines, or in a fence."""
+
+FINISH_REASONS = frozenset({"stop", "length", "repetition"})
+
+
+def request_body(question: Question, spec: VlmSpec) -> bytes:
+    """Return the request's JSON.
+
+    Images are put in as they are encoded: to escape half a megabyte that needs no escaping costs more than the rest of
+    the request. `structured_outputs` is vLLM's own key; `guided_json` would be ignored without a word (0.32). Its
+    grammar allows no white space between tokens whatever the server's flags say: weak models write it without end.
+    """
+    decoding = spec.decoding
+    mark = uuid.uuid4().hex
+    images = [part for turn in question.turns for part in turn.parts if isinstance(part, PreparedImage)]
+    body: dict[str, Any] = {
+        "model": spec.adapter or spec.served_model_name,
+        "messages": messages(question.turns, [f"{mark}-{n}" for n in range(len(images))]),
+        "temperature": decoding.temperature,
+        "seed": decoding.seed,
+        "max_tokens": question.max_tokens,
+    }
+    if decoding.top_logprobs:
+        body |= {"logprobs": True, "top_logprobs": decoding.top_logprobs}
+    if question.schema is None:
+        body |= {"stop": list(STOP_AFTER_OBJECT), "include_stop_str_in_output": True}
+    else:
+        body["structured_outputs"] = {"json": question.schema, "disable_any_whitespace": True}
+    data = compact_json(body).encode()
+    for n, image in enumerate(images):
+        data = data.replace(f"{mark}-{n}".encode(), image.as_data_url(), 1)
+    return data
+
+
+def messages(turns: Sequence[Turn], urls: Sequence[str]) -> list[dict[str, Any]]:
+    """Return turns as chat messages; `urls` are those of the images, in their order.
+
+    A turn without an image is plain text: the templates of some models take nothing else from the assistant.
+    """
+    left = iter(urls)
+    return [{"role": turn.role, "content": _content(turn, left)} for turn in turns]
+
+
+def _content(turn: Turn, urls: Iterator[str]) -> str | list[dict[str, Any]]:
+    texts = [part for part in turn.parts if isinstance(part, str)]
+    if len(texts) == len(turn.parts):
+        return "\n".join(texts)
+    return [
+        {"type": "text", "text": part}
+        if isinstance(part, str)
+        else {"type": "image_url", "image_url": {"url": next(urls)}}
+        for part in turn.parts
+    ]
+
+
+def raw_answer(response: bytes, *, is_free: bool, seconds: float) -> RawAnswer:
+    """Return what a response says; `is_free` when nothing bound the answer.
+
+    Raise EngineUnavailableError where this is no answer of a chat endpoint, or the server gave the request up.
+    """
+    try:
+        data = json.loads(response)
+        choice = data["choices"][0]
+        text = choice["message"]["content"] or ""
+        finish_reason = choice["finish_reason"]
+        tokens = _tokens((choice.get("logprobs") or {}).get("content") or ())
+        usage = data.get("usage") or {}
+        counts = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
+        stop_reason = choice.get("stop_reason")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise EngineUnavailableError("what answered is no chat-completion endpoint: see STET_VLLM_URL") from None
+    if finish_reason not in FINISH_REASONS:
+        raise EngineUnavailableError("the server gave the request up")
+    if is_free and stop_reason in STOP_AFTER_OBJECT and not BraceScanner().feed(text):
+        # A brace closed at the start of a line, and the object that was asked for is still open: cut short by us.
+        finish_reason = "length"
+    return RawAnswer(text, finish_reason, tokens, *counts, seconds)
+
+
+def _tokens(entries: Sequence[Mapping[str, Any]]) -> tuple[Token, ...]:
+    return with_shared_bytes(
+        [
+            Token(
+                _bytes(entry),
+                entry["logprob"],
+                tuple((_bytes(other), other["logprob"]) for other in entry.get("top_logprobs", ())),
+            )
+            for entry in entries
+        ]
+    )
+
+
+def _bytes(entry: Mapping[str, Any]) -> bytes:
+    data = entry["bytes"]
+    return str(entry["token"]).encode() if data is None else bytes(data)

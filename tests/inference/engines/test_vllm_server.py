@@ -1,0 +1,317 @@
+"""The engine against a server that answers as a real vLLM 0.32 did (tests/replay)."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from inference.engines import vllm_server
+from inference.engines.vllm_server import ServedModel, build
+from inference.engines.vlm import VlmEngine
+from inference.errors import AnswerError, EngineError, EngineUnavailableError
+from inference.serving.chat import chat_client, refusal
+from inference.serving.retry import ConnectionLostError
+from inference.types import PageReading, RawAnswer, VlmSpec
+from tests.inference.serving.asking import VALUES, a_page, a_request, a_spec, as_answer
+from tests.replay.exchanges import Exchange, recorded
+from tests.replay.scenarios import INSTRUCTION, SCENARIOS
+from tests.replay.server import CHAT, ReplayServer
+
+
+@contextmanager
+def engine_on(exchanges: Sequence[Exchange], spec: VlmSpec, **options: Any) -> Iterator[tuple[VlmEngine, ReplayServer]]:
+    with ReplayServer(exchanges, **options) as replay, chat_client(replay.url) as client:
+        yield VlmEngine(spec, ServedModel(spec, client, first_wait_seconds=0), page_seconds=30), replay
+
+
+def replayed(name: str) -> PageReading:
+    scenario = SCENARIOS[name]
+    with engine_on(recorded(name), scenario.spec) as (engine, _):
+        return engine.read_page(scenario.page(), scenario.request())
+
+
+def refused(name: str) -> AnswerError:
+    with pytest.raises(AnswerError) as caught:
+        replayed(name)
+    return caught.value
+
+
+def answered(reading: PageReading) -> Any:
+    assert reading.answer is not None
+    return reading.answer
+
+
+def edited(name: str, text: str | None = None, **choice: Any) -> list[Exchange]:
+    """A recording whose first answer says something else; its tokens go with the text."""
+    first, *_ = recorded(name)
+    response = json.loads(json.dumps(first.response))
+    if text is not None:
+        response["choices"][0]["message"]["content"] = text
+        response["choices"][0]["logprobs"] = None
+    response["choices"][0].update(choice)
+    return [replace(first, response=response)]
+
+
+def failing(status: int) -> Exchange:
+    first, *_ = recorded("plain_page")
+    return replace(first, status=status, response={"error": {"message": "Mary Smith", "param": None}})
+
+
+def test_constrained_answer_of_the_real_server_is_understood() -> None:
+    answer = answered(replayed("receipt"))
+    assert set(answer.values) >= {"company", "date", "total"}
+    assert not answer.is_repaired
+    [raw] = answer.attempts
+    assert raw.finish_reason == "stop"
+    assert raw.n_prompt_tokens > 100
+
+
+def test_answer_ends_with_its_closing_brace() -> None:
+    [raw] = answered(replayed("receipt")).attempts
+    assert raw.text.endswith("}")
+    assert raw.tokens[-1].data == b"</s>"
+
+
+def test_no_white_space_stands_between_the_tokens_of_a_constrained_answer() -> None:
+    [raw] = answered(replayed("receipt")).attempts
+    assert raw.text == json.dumps(json.loads(raw.text), ensure_ascii=False, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("name", ["receipt", "form", "chinese"])
+def test_tokens_of_a_real_answer_are_its_bytes_and_probabilities(name: str) -> None:
+    for raw in answered(replayed(name)).attempts:
+        assert b"".join(token.data for token in raw.tokens) == raw.text.encode() + b"</s>"
+        for token in raw.tokens:
+            assert token.logprob <= 0
+            assert sum(math.exp(logprob) for _, logprob in token.alternatives) <= 1.001
+
+
+def test_values_of_a_real_answer_have_evidence_of_their_tokens() -> None:
+    answer = answered(replayed("receipt"))
+    numbers = answer.evidence["/total"]
+    assert 0 < numbers["token_min"] <= numbers["token_mean"] <= 1
+    assert numbers["n_tokens"] >= 1
+    assert numbers["token_entropy"] > 0
+
+
+def test_answer_without_probabilities_has_values_and_no_evidence_of_them() -> None:
+    answer = answered(replayed("without_probabilities"))
+    assert answer.values["total"]
+    assert answer.evidence == {}
+
+
+def test_prompt_is_what_was_recorded_for_an_instruction_on_the_page() -> None:
+    """The page reaches the model as an image; not a word of it stands in the request."""
+    [with_instruction], [plain] = recorded("printed_instruction"), recorded("plain_page")
+    sent = [json.dumps(one.request["messages"][0]["content"][0]) for one in (with_instruction, plain)]
+    assert sent[0] == sent[1]
+    assert not any(line in json.dumps(with_instruction.request) for line in INSTRUCTION)
+
+
+def test_instruction_printed_on_the_page_changes_nothing() -> None:
+    hostile, plain = answered(replayed("printed_instruction")), answered(replayed("plain_page"))
+    assert set(hostile.values) == set(plain.values)
+    assert len(hostile.attempts) == len(plain.attempts) == 1
+    assert not hostile.is_repaired
+
+
+def test_instruction_that_a_model_obeys_is_no_more_than_a_doubtful_answer() -> None:
+    """Even a model that is taken in cannot answer in another form, add a field, or have a second question asked."""
+    obeyed = as_answer({**VALUES, "total": "0.00", "store_unseen": "yes"})
+    exchange = edited("plain_page", obeyed)
+    again = edited("plain_page", as_answer({**VALUES, "total": "0.00"}))
+    with ReplayServer(exchange) as replay, chat_client(replay.url) as client:
+        model = ServedModel(a_spec(), client, first_wait_seconds=0)
+        replay.left.append(replace(again[0], request=None))
+        with pytest.raises(EngineError):
+            VlmEngine(a_spec(), model).read_page(a_page(), a_request())
+        assert "store_unseen" in str(replay.requests[1]["messages"])
+        assert "yes" not in str(replay.requests[1]["messages"][0]["content"][-1])
+        replay.left.clear()
+        replay.differences.clear()
+
+
+def test_pages_that_differ_in_one_digit_are_not_mixed_up() -> None:
+    """The tiny model says the same of all pages, and each time with probabilities of the page it was shown."""
+    one, other = answered(replayed("plain_page")), answered(replayed("one_digit_less"))
+    assert one.attempts[0].text == other.attempts[0].text
+    assert [t.logprob for t in one.attempts[0].tokens] != [t.logprob for t in other.attempts[0].tokens]
+
+
+def test_cut_short_answer_of_the_real_server_is_a_failure() -> None:
+    error = refused("cut_short")
+    assert error.attempts[0].finish_reason == "length"
+    assert error.code in {"answer_cut_short", "answer_unreadable"}
+
+
+def test_free_text_of_the_real_server_is_asked_for_twice_and_kept() -> None:
+    error = refused("free")
+    assert error.code == "answer_unreadable"
+    assert [raw.text for raw in error.attempts] == ["tiny OCR 42", "tiny OCR 42"]
+
+
+def test_type_of_high_value_is_read_twice_by_the_real_server() -> None:
+    answer = answered(replayed("high_value"))
+    assert len(answer.attempts) == 2
+    assert answer.evidence["/total"]["vote_agreement"] == 1.0
+    n_tokens = [raw.n_prompt_tokens for raw in answer.attempts]
+    assert n_tokens[0] < n_tokens[1], "the second scale, which is kept before the first, has fewer image tokens"
+
+
+def test_prompt_that_is_too_long_is_refused_with_the_remedy() -> None:
+    with pytest.raises(EngineError, match="max-model-len"):
+        replayed("too_long")
+
+
+def test_every_refusal_of_the_real_server_is_understood() -> None:
+    errors = [refusal(one.status, json.dumps(one.response).encode()) for one in recorded("refusals")]
+    assert isinstance(errors[0], EngineUnavailableError)
+    assert "served_model_name" in str(errors[0])
+    assert all(type(error) is EngineError for error in errors[1:])
+    assert "x-output-limit" in str(errors[1])
+    assert "limit-mm-per-prompt" in str(errors[2])
+
+
+def test_reset_connection_is_made_again() -> None:
+    with engine_on(recorded("plain_page"), a_spec(), faults={0: "reset", 1: "reset"}) as (engine, replay):
+        assert answered(engine.read_page(a_page(), a_request())).values
+        assert replay.n_chats == 3
+
+
+def test_connection_that_is_reset_each_time_is_for_later() -> None:
+    with engine_on([], a_spec(), faults=dict.fromkeys(range(9), "reset")) as (engine, replay):
+        with pytest.raises(ConnectionLostError):
+            engine.read_page(a_page(), a_request())
+        assert replay.n_chats == 3
+
+
+def test_connection_is_kept_from_page_to_page() -> None:
+    with engine_on(recorded("plain_page") * 5, a_spec()) as (engine, replay):
+        for _ in range(5):
+            engine.read_page(a_page(), a_request())
+        assert replay.n_connections == 1
+
+
+def test_stumble_of_the_real_server_is_no_failure_of_the_page() -> None:
+    """Recorded by chance: its cache of images had lost one that it believed to have, after a refused request."""
+    scenario = SCENARIOS["form"]
+    exchanges = recorded("stumbled")
+    assert [one.status for one in exchanges] == [500, 200]
+    with engine_on(exchanges, scenario.spec) as (engine, _):
+        assert answered(engine.read_page(scenario.page(), scenario.request())).values
+
+
+def test_server_that_stumbled_once_is_asked_again() -> None:
+    with engine_on([failing(500), *recorded("plain_page")], a_spec()) as (engine, _):
+        assert answered(engine.read_page(a_page(), a_request())).values
+
+
+def test_page_that_fails_a_healthy_server_each_time_is_given_up() -> None:
+    with engine_on([failing(500)] * 3, a_spec()) as (engine, _):
+        with pytest.raises(EngineError, match="fails on this page") as caught:
+            engine.read_page(a_page(), a_request())
+        assert "Mary" not in str(caught.value)
+
+
+def test_failing_server_that_is_ill_is_for_later() -> None:
+    ill = Exchange("/health", None, 503, "")
+    with engine_on([failing(500)] * 3 + [ill], a_spec()) as (engine, _), pytest.raises(EngineUnavailableError):
+        engine.read_page(a_page(), a_request())
+
+
+def test_busy_server_is_for_later_and_not_hammered() -> None:
+    with engine_on([failing(503)], a_spec()) as (engine, replay):
+        with pytest.raises(EngineUnavailableError):
+            engine.read_page(a_page(), a_request())
+        assert replay.n_chats == 1
+
+
+def test_another_vllm_than_declared_is_refused_before_any_page() -> None:
+    """Log-probabilities shift with the version: scores would not mean what they were calibrated to mean."""
+    with engine_on([], a_spec(vllm_version="0.31.0")) as (engine, replay):
+        with pytest.raises(EngineUnavailableError, match=r"runs vLLM 0\.32\.0.* declared for 0\.31\.0"):
+            engine.read_page(a_page(), a_request())
+        assert replay.n_chats == 0
+
+
+def test_server_of_another_model_is_refused_by_name() -> None:
+    with (
+        engine_on([], a_spec(served_model_name="paddleocr-vl")) as (engine, _),
+        pytest.raises(EngineUnavailableError, match="'paddleocr-vl' but: tiny-ocr"),
+    ):
+        engine.read_page(a_page(), a_request())
+
+
+def test_server_is_looked_at_again_after_it_was_away() -> None:
+    spec = a_spec()
+    with engine_on([failing(503)], spec) as (engine, replay):
+        with pytest.raises(EngineUnavailableError):
+            engine.read_page(a_page(), a_request())
+        replay.pages["/version"] = Exchange("/version", None, 200, {"version": "0.33.0"})
+        with pytest.raises(EngineUnavailableError, match=r"0\.33\.0"):
+            engine.read_page(a_page(), a_request())
+
+
+def test_server_that_is_not_there_is_for_later() -> None:
+    spec = a_spec()
+    with chat_client("http://127.0.0.1:9") as client, pytest.raises(EngineUnavailableError):
+        VlmEngine(spec, ServedModel(spec, client)).read_page(a_page(), a_request())
+
+
+def test_question_waits_no_longer_than_the_page_may_take() -> None:
+    seen: list[float] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        known = {one.path: one for one in recorded("server")}
+        if request.url.path in known:
+            return httpx.Response(200, json=known[request.url.path].response)
+        seen.append(request.extensions["timeout"]["read"])
+        raise httpx.ReadTimeout("slow")
+
+    with chat_client("http://vllm", transport=httpx.MockTransport(answer)) as client:
+        engine = VlmEngine(a_spec(), ServedModel(a_spec(), client), page_seconds=7)
+        with pytest.raises(EngineUnavailableError, match="in time"):
+            engine.read_page(a_page(), a_request())
+    [seconds] = seen
+    assert 6 < seconds <= 7
+
+
+def test_engine_is_built_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[httpx.Client] = []
+
+    def client_of(url: str, api_key: str) -> httpx.Client:
+        seen.append(chat_client(url, api_key))
+        return seen[-1]
+
+    monkeypatch.setattr(vllm_server, "chat_client", client_of)
+    with ReplayServer(recorded("plain_page")) as replay:
+        monkeypatch.setenv("STET_VLLM_URL", f" {replay.url}/ ")
+        monkeypatch.setenv("STET_MODEL_SECONDS", "30")
+        monkeypatch.setenv("STET_VLLM_API_KEY", "s3cret")
+        assert answered(build(a_spec()).read_page(a_page(), a_request())).values
+        assert seen[0].headers["authorization"] == "Bearer s3cret"
+        seen[0].close()
+
+
+@pytest.mark.parametrize("url", [None, "", "  "])
+def test_engine_without_an_address_names_the_variable(monkeypatch: pytest.MonkeyPatch, url: str | None) -> None:
+    monkeypatch.delenv("STET_VLLM_URL", raising=False)
+    if url is not None:
+        monkeypatch.setenv("STET_VLLM_URL", url)
+    with pytest.raises(EngineUnavailableError, match="STET_VLLM_URL"):
+        build(a_spec())
+
+
+def test_raw_answer_of_the_server_is_kept_whole() -> None:
+    [exchange] = recorded("plain_page")
+    [raw] = answered(replayed("plain_page")).attempts
+    choice = exchange.response["choices"][0]
+    assert isinstance(raw, RawAnswer)
+    assert raw.text == choice["message"]["content"]
+    assert raw.n_tokens == exchange.response["usage"]["completion_tokens"] == len(raw.tokens)
+    assert exchange.path == CHAT

@@ -1,0 +1,122 @@
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from inference.errors import EngineError, EngineUnavailableError
+from inference.serving.chat import attempt, chat_client, refusal
+from inference.serving.retry import ConnectionLostError, ServerFailedError
+
+
+def client(answer: Callable[[httpx.Request], httpx.Response], **options: Any) -> httpx.Client:
+    return chat_client("http://vllm:8000", transport=httpx.MockTransport(answer), **options)
+
+
+def raising(failure: Exception) -> Callable[[httpx.Request], httpx.Response]:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise failure
+
+    return answer
+
+
+def error_body(param: str | None, message: str = "patient Mary Smith, aged 41") -> bytes:
+    return json.dumps({"error": {"message": message, "type": "BadRequestError", "param": param, "code": 400}}).encode()
+
+
+@pytest.mark.parametrize(
+    "url", ["http://vllm:8000", "http://vllm:8000/", "http://vllm:8000/v1", "http://vllm:8000/v1/"]
+)
+def test_attempt_posts_to_the_chat_endpoint_however_the_address_is_written(url: str) -> None:
+    seen: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, content=b"{}")
+
+    assert attempt(chat_client(url, transport=httpx.MockTransport(answer)), b'{"a":1}', 5.0) == b"{}"
+    assert (seen[0].method, str(seen[0].url)) == ("POST", "http://vllm:8000/v1/chat/completions")
+    assert (seen[0].content, seen[0].headers["content-type"]) == (b'{"a":1}', "application/json")
+    assert "authorization" not in seen[0].headers
+    assert seen[0].extensions["timeout"]["read"] == 5.0
+
+
+def test_key_goes_along_where_there_is_one() -> None:
+    seen: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers["authorization"])
+        return httpx.Response(200)
+
+    attempt(client(answer, api_key="s3cret"), b"{}")
+    assert seen == ["Bearer s3cret"]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        httpx.ReadError("reset"),
+        httpx.WriteError("reset"),
+        httpx.ConnectError("refused"),
+        httpx.RemoteProtocolError("closed"),
+    ],
+)
+def test_broken_connection_may_be_tried_again_at_once(failure: Exception) -> None:
+    with pytest.raises(ConnectionLostError, match=type(failure).__name__):
+        attempt(client(raising(failure)), b"{}")
+
+
+@pytest.mark.parametrize(
+    "failure", [httpx.ReadTimeout("slow"), httpx.ConnectTimeout("gone"), httpx.WriteTimeout("slow")]
+)
+def test_time_that_ran_out_may_not(failure: Exception) -> None:
+    with pytest.raises(EngineUnavailableError) as caught:
+        attempt(client(raising(failure)), b"{}")
+    assert not isinstance(caught.value, ConnectionLostError)
+
+
+def test_failure_of_the_server_may() -> None:
+    with pytest.raises(ServerFailedError):
+        attempt(client(lambda request: httpx.Response(500)), b"{}")
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 501, 502, 503, 504, 529])
+def test_busy_server_is_asked_later(status: int) -> None:
+    assert type(refusal(status, b"")) is EngineUnavailableError
+
+
+@pytest.mark.parametrize(
+    ("status", "hint"), [(401, "STET_VLLM_API_KEY"), (403, "STET_VLLM_API_KEY"), (404, "STET_VLLM_URL")]
+)
+def test_wrong_set_up_fails_no_page_and_names_the_setting(status: int, hint: str) -> None:
+    error = refusal(status, b'{"error":"Unauthorized"}')
+    assert isinstance(error, EngineUnavailableError)
+    assert hint in str(error)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_refused_request_is_the_pages_end(status: int) -> None:
+    assert isinstance(refusal(status, error_body(None)), EngineError)
+
+
+@pytest.mark.parametrize(
+    ("param", "remedy"),
+    [("input_tokens", "max-model-len"), ("max_tokens", "x-output-limit"), ("image", "limit-mm-per-prompt")],
+)
+def test_refusal_names_the_parameter_and_the_remedy(param: str, remedy: str) -> None:
+    message = str(refusal(400, error_body(param)))
+    assert f"parameter {param}" in message
+    assert remedy in message
+
+
+@pytest.mark.parametrize("param", [None, "Mary Smith", "a" * 60, 7])
+def test_words_of_the_server_never_reach_a_message(param: Any) -> None:
+    message = str(refusal(400, error_body(param)))
+    assert "Mary" not in message
+    assert "parameter" not in message
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"error":"Unauthorized"}', b'{"error":null}'])
+def test_refusal_in_any_form_is_understood(body: bytes) -> None:
+    assert str(refusal(400, body)) == "the server refuses the request (400)"
