@@ -10,6 +10,8 @@ DECIMAL_COMMA_LANGUAGES = (
     "af az be bg bs ca cs da de el es et eu fi fo fr gl hr hu hy id is it ka kk ky lt lv mk nb nl nn no pl pt ro ru "
     "sk sl sq sr sv tr uk uz vi"
 )
+GROUPED_BY_TWO_REGIONS = frozenset({"IN", "PK", "BD", "NP"})
+GROUPED_BY_TWO_LANGUAGES = frozenset({"hi", "bn", "ta", "te", "mr", "gu", "kn", "ml", "pa", "ne"})
 DECIMAL_POINT_REGIONS = frozenset({"MX", "GT", "HN", "NI", "PA", "PE", "SV", "DO", "PR", "CH", "LI"})
 
 
@@ -36,3 +38,9 @@ def decimal_mark(locale: str) -> str:
     """Return "," or "."."""
     language, region = split_locale(locale)
     return "," if language in DECIMAL_COMMA_LANGUAGES.split() and region not in DECIMAL_POINT_REGIONS else "."
+
+
+def is_grouped_by_two(locale: str) -> bool:
+    """Return whether thousands are grouped as in India: 12,34,567.00."""
+    language, region = split_locale(locale)
+    return region in GROUPED_BY_TWO_REGIONS or (not region and language in GROUPED_BY_TWO_LANGUAGES)

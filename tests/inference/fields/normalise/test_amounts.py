@@ -75,6 +75,49 @@ def test_each_way_to_print_a_minus_is_read(text: str) -> None:
     assert normalise_amount(text) == Normalised("-12.00")
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1200元整", "1200.00"),
+        ("￥1,200.00元整", "1200.00"),
+        ("合计1200.50元税额", "1200.50"),
+        ("合计1200.00", "1200.00"),
+        ("(12.00元)", "-12.00"),
+        ("3.5万元", "35000.00"),
+        ("50万", "500000.00"),
+        ("1.2亿元", "120000000.00"),
+        ("88圓", "88.00"),
+    ],
+)
+def test_amounts_stand_in_chinese_without_spaces(text: str, value: str) -> None:
+    assert normalise_amount(text, "zh-CN") == Normalised(value)
+
+
+@pytest.mark.parametrize("text", ["第3页", "2024年03月05日", "12.00元/吨", "3楼", "A12元"])
+def test_numbers_of_other_things_are_no_amounts_in_chinese_either(text: str) -> None:
+    assert normalise_amount(text, "zh-CN").value is None
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("1,23,456.78", "en-IN", "123456.78"),
+        ("12,34,567", "hi", "1234567.00"),
+        ("1,234.50", "en-IN", "1234.50"),
+        ("1’234.50", "de-CH", "1234.50"),
+        ("1\u202f234,56 €", "fr-FR", "1234.56"),
+        ("12,-", "de-DE", "12.00"),
+        ("12.-", "de-CH", "12.00"),
+    ],
+)
+def test_thousands_are_grouped_as_the_place_does(text: str, locale: str, value: str) -> None:
+    assert normalise_amount(text, locale) == Normalised(value)
+
+
+def test_elsewhere_groups_of_two_are_a_finding() -> None:
+    assert normalise_amount("1,23,456.78", "en-MY") == Normalised("123456.78", ("amount_marks_mixed",))
+
+
 @pytest.mark.parametrize("text", ["(12.00", "12.00)", "+12.00"])
 def test_half_a_bracket_or_a_plus_is_no_minus(text: str) -> None:
     assert normalise_amount(text).value == "12.00"

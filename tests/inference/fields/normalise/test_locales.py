@@ -1,6 +1,6 @@
 import pytest
 
-from inference.fields.normalise.locales import date_order, decimal_mark, split_locale
+from inference.fields.normalise.locales import date_order, decimal_mark, is_grouped_by_two, split_locale
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,19 @@ def test_date_order_follows_the_region_and_plain_english_has_none(locale: str, o
 )
 def test_decimal_mark_follows_language_with_exceptions_by_region(locale: str, mark: str) -> None:
     assert decimal_mark(locale) == mark
+
+
+@pytest.mark.parametrize(
+    ("locale", "is_by_two"),
+    [
+        ("en-IN", True),
+        ("hi", True),
+        ("hi-IN", True),
+        ("ta-LK", False),
+        ("en-MY", False),
+        ("en", False),
+        ("de-DE", False),
+    ],
+)
+def test_india_groups_by_two(locale: str, is_by_two: bool) -> None:
+    assert is_grouped_by_two(locale) == is_by_two
