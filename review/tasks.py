@@ -5,30 +5,23 @@ what is done is not done again. Between transactions it reads and computes; then
 """
 
 import functools
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec
 
 import structlog
 from django.conf import settings
-from django.core.files.storage import default_storage
 
-from inference.engine import Engine
 from inference.errors import EngineError, InferenceError, UnreadableFileError
-from inference.fields.locate import locate
 from inference.imaging.hashing import content_hash
-from inference.imaging.pages import OpenedPage, decode_page, encode_page, open_pages
+from inference.imaging.pages import OpenedPage, encode_page, open_pages
 from inference.registry import engine_for
 from inference.types import PageImage
 from review.actions.accuracy import roll_up_reviews
 from review.actions.idempotency import forget_old_keys
 from review.actions.intake import file_limits
 from review.actions.opening import (
-    EngineIdentity,
     StoredPage,
     begin_opening,
     fail_opening,
@@ -52,14 +45,15 @@ from review.actions.regions import give_up_regions
 from review.exceptions import StorageFullError
 from review.models import Document
 from review.selectors.access import SYSTEM
-from review.selectors.reading import cached_reading_id, run_to_route, unread_page_ids
+from review.selectors.reading import run_to_route, unread_page_ids
 from review.selectors.schemas import spec_of
+from review.tasks_engines import reader_of, worker_name
+from review.tasks_files import local_path
+from review.tasks_reading import ReadPage, fields_of, read_claimed_page
 
 P = ParamSpec("P")
 SIGN_OF_LIFE_SECONDS = 10.0
 log = structlog.get_logger(__name__)
-
-_worker_name = ""
 
 
 class TaskFailedError(Exception):
@@ -94,33 +88,6 @@ def _place(error: BaseException) -> str:
     return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else ""
 
 
-def name_worker(name: str) -> None:
-    """Tell this process, and those forked from it, under which heartbeat it works."""
-    global _worker_name  # noqa: PLW0603 - a fact about the process, like its id
-    _worker_name = name
-
-
-def identity_of(engine: Engine) -> EngineIdentity:
-    """Return the engine as it reads now, under the digest that its version is stored by."""
-    return EngineIdentity.of(engine.name, engine.version)
-
-
-@contextmanager
-def _noting_engine() -> Iterator[None]:
-    """Pass EngineUnavailableError on, after writing on the heartbeat that the engine cannot be had."""
-    try:
-        yield
-    except InferenceError as error:
-        if not isinstance(error, UnreadableFileError | EngineError) and _worker_name:
-            note_engine(name=_worker_name, engine_error=error.code)
-        raise
-
-
-def _engine_of(document: Document) -> Engine:
-    with _noting_engine():
-        return engine_for(document.project.engine_name or settings.STET_ENGINE)
-
-
 @task
 def open_document(document_id: int) -> None:
     """Open a received document into pages; read its page at once where it has one, queue the pages where it has more.
@@ -133,7 +100,7 @@ def open_document(document_id: int) -> None:
             _read(page_read_id)
         return
     try:
-        engine = _engine_of(document)
+        reader = reader_of(document.project)
         images, pages = _keep_pages(document)
     except UnreadableFileError as error:
         log.info("document unreadable", reason=error.code)
@@ -144,7 +111,7 @@ def open_document(document_id: int) -> None:
         log.warning("document postponed", reason=error.code)
         postpone_opening(document=document)
         return
-    page_reads = record_opened(actor=SYSTEM, document=document, pages=pages, engine=identity_of(engine))
+    page_reads = record_opened(actor=SYSTEM, document=document, pages=pages, engine=reader.identity)
     if page_reads is not None and len(page_reads) == 1:
         _read(page_reads[0].pk, images[0])
 
@@ -175,21 +142,6 @@ def _keep_page(document: Document, opened: OpenedPage) -> StoredPage:
     return StoredPage(image.page_number, name, width, height, digest)
 
 
-@contextmanager
-def local_path(name: str) -> Iterator[Path]:
-    """Yield a stored file as a local one: where it lies, or a copy from a remote storage."""
-    try:
-        yield Path(default_storage.path(name))
-    except NotImplementedError:
-        with (
-            default_storage.open(name) as source,
-            tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as copy,
-        ):
-            shutil.copyfileobj(source, copy)
-            copy.flush()
-            yield Path(copy.name)
-
-
 @task
 def read_page(page_read_id: int) -> None:
     """Read one page; the last page of a document routes it."""
@@ -213,16 +165,11 @@ def _read(page_read_id: int, image: PageImage | None = None) -> None:
 def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
     """Read a page that this process holds; whether it was the last one of its run."""
     try:
-        engine = _engine_of(claim.document)
-        if identity_of(engine).digest != claim.run.engine_version.digest:
+        reader = reader_of(claim.document.project)
+        if reader.identity.digest != claim.run.engine_version.digest:
             restart_document(actor=SYSTEM, document_id=claim.run.document_id, run_id=claim.run.pk)
             return False
-        page = claim.page_read.page
-        cached = cached_reading_id(claim.document.project_id, claim.run.engine_version_id, page.content_hash)
-        if cached is not None:
-            return record_page_read(actor=SYSTEM, claim=claim, reading=cached)
-        with _noting_engine():
-            reading = engine.read_page(image or load_page(str(page.image.name), page.page_number))
+        read = read_claimed_page(claim, reader, image)
     except (EngineError, UnreadableFileError) as error:
         log.warning("page failed", reason=error.code)
         return fail_page(actor=SYSTEM, claim=claim, code=error.code)
@@ -234,13 +181,17 @@ def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
         # Unforeseen: the attempt counts, the sweep brings the page back.
         release_page(claim=claim, is_counted=True)
         raise
-    return record_page_read(actor=SYSTEM, claim=claim, reading=reading)
+    return _record(claim, read)
 
 
-def load_page(name: str, page_number: int) -> PageImage:
-    """Return a page's raster from storage; raise UnreadableFileError."""
-    with default_storage.open(name) as file:
-        return decode_page(file.read(), page_number)
+def _record(claim: ClaimedPage, read: ReadPage) -> bool:
+    failure = read.failure
+    if failure is None:
+        is_near = read.is_near_duplicate
+        return record_page_read(actor=SYSTEM, claim=claim, reading=read.reading, is_near_duplicate=is_near)
+    log.warning("page failed", reason=failure.code)
+    words = read.reading if isinstance(read.reading, int) else None
+    return fail_page(actor=SYSTEM, claim=claim, code=failure.code, attempts=failure.attempts, words_reading_id=words)
 
 
 @task
@@ -258,8 +209,8 @@ def _route(run_id: int) -> None:
         actor=SYSTEM,
         run=due.run,
         spec=spec,
-        fields=locate(due.readings, spec),
-        has_failed_pages=due.has_failed_pages,
+        fields=fields_of(due.readings, spec),
+        failures=due.failures,
         cpu_seconds=due.cpu_seconds,
     )
 
@@ -278,8 +229,8 @@ def sweep(*, is_engine_checked: bool = True) -> None:
 
     `is_engine_checked` false leaves the engine alone: a process that is to be forked must not load one.
     """
-    if _worker_name and is_engine_checked:
-        note_engine(name=_worker_name, engine_error=_engine_error())
+    if worker_name() and is_engine_checked:
+        note_engine(name=worker_name(), engine_error=_engine_error())
     n_freed, n_stalled, n_exports = free_claims(), requeue_stalled(), requeue_exports()
     give_up_regions(actor=SYSTEM)
     if n_freed or n_stalled or n_exports:

@@ -12,20 +12,23 @@ import django
 
 from inference.engine import Engine
 from inference.errors import EngineError, UnreadableFileError
-from inference.fields.locate import locate
 from inference.fields.normalise.comparison import comparable
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import open_pages
 from inference.registry import engine_for
 from inference.types import DocumentTypeSpec, FieldSpec, PageImage, PageReading
 from review.accuracy.evaluation import FieldCase, field_result
-from review.actions.evaluation import keep_reading, record_evaluation, register_engine
+from review.actions.evaluation import record_evaluation, register_engine
 from review.actions.intake import file_limits
+from review.actions.readings import keep_reading
 from review.models import EvaluationRun, RegressionItem, RegressionSet
 from review.selectors.access import Actor
-from review.selectors.evaluation import access_item, cached_reading, items_of
+from review.selectors.evaluation import access_item, items_of
+from review.selectors.reading import ReadingKey, cached_reading_id, reading_by_id
 from review.selectors.schemas import field_spec_at, spec_of
-from review.tasks import identity_of, local_path
+from review.tasks_engines import identity_of
+from review.tasks_files import local_path
+from review.tasks_reading import fields_of
 
 Tell = Callable[[int, int], None]
 
@@ -95,7 +98,7 @@ def evaluate_item(item_id: int, *, engine_name: str, is_fresh: bool = False) -> 
     try:
         readings = _read(item, engine_for(engine_name), outcome, is_fresh=is_fresh)
         started = time.process_time()
-        located = locate(readings, spec)
+        located = fields_of(readings, spec)
         outcome.location_cpu_seconds = time.process_time() - started
         predicted = {found.field_path: (found.value, found.confidence) for found in located}
     except (UnreadableFileError, EngineError) as error:
@@ -124,13 +127,13 @@ def _read(item: RegressionItem, engine: Engine, outcome: ItemOutcome, *, is_fres
 def _read_page(
     image: PageImage, engine: Engine, project_id: int, version_id: int, outcome: ItemOutcome, *, is_fresh: bool
 ) -> PageReading:
-    key = content_hash(image)
-    cached = None if is_fresh else cached_reading(project_id, version_id, key)
+    key = ReadingKey(project_id, version_id, content_hash(image))
+    cached = None if is_fresh else cached_reading_id(key)
     if cached is not None:
         outcome.n_cached += 1
-        return PageReading.from_json(cached.payload)
+        return reading_by_id(cached)
     reading = engine.read_page(image)
-    keep_reading(project_id=project_id, engine_version_id=version_id, content_hash=key, reading=reading)
+    keep_reading(key=key, reading=reading)
     return reading
 
 

@@ -16,7 +16,9 @@ from review.actions.regions import ClaimedRegion, claim_region, fail_region, rec
 from review.models import Page
 from review.selectors.access import SYSTEM
 from review.selectors.schemas import field_spec_at, spec_of
-from review.tasks import load_page, local_path, task
+from review.tasks import task
+from review.tasks_engines import words_engine_of
+from review.tasks_files import load_page, local_path
 
 FAILED = "engine_failed"
 SLIVER_SHARE = 0.75
@@ -55,7 +57,7 @@ def read_region(region_id: int) -> None:
 def _read(claim: ClaimedRegion) -> tuple[str, str | None]:
     region = claim.region
     project = region.task.document.project
-    engine = engine_for(project.engine_name or settings.STET_ENGINE)
+    engine = words_engine_of(project)
     image = region_image(_fine_page(region.page, str(region.task.document.original.name)), BBox(*region.bbox))
     words = whole_words(engine.read_page(image).words, MARGIN / image.size[1])
     text = " ".join(word.text for word in words)

@@ -38,6 +38,11 @@ BAND_NAMES: Words = {"auto": _("sure"), "sampled": _("fairly sure"), "review": _
 # Why a document or a field was routed as it was (`review.routing.reasons`).
 REASONS: Words = {
     "engine_failed": _("the reader failed on it"),
+    "answer_cut_short": _("the language model’s answer was cut short"),
+    "answer_repeats": _("the language model repeated itself"),
+    "answer_empty": _("the language model found nothing on a page that has text"),
+    "answer_unreadable": _("the language model’s answer could not be understood"),
+    "answer_invalid": _("the language model’s answer does not fit the document type"),
     "schema_invalid": _("the values do not fit the document type"),
     "low_quality": _("the image is poor"),
     "missing_value": _("a required value was not found"),
@@ -45,6 +50,7 @@ REASONS: Words = {
     "ambiguous_value": _("a value can be read in two ways"),
     "missing_confidence": _("nothing says how sure the reading is"),
     "low_confidence": _("the reading is not sure enough"),
+    "engine_not_proven": _("the engine version has passed no self-test yet"),
     "nothing_read": _("no text was found on it"),
     "full_examination": _("drawn at random to have every field checked"),
     "audit_sampled": _("drawn at random for a check of fairly sure values"),

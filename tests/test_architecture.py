@@ -13,7 +13,17 @@ PACKAGES = ("ocrsite", "inference", "review")
 # Room -> the rooms it may import from, beside itself. The longest prefix names the room of a module.
 ALLOWED: dict[str, set[str]] = {
     "ocrsite": {"review.web", "review.api", "review.live"},
-    "inference": {"inference.types", "inference.errors", "inference.imaging", "inference.fields.normalise"},
+    "inference": {
+        "inference.types",
+        "inference.errors",
+        "inference.imaging",
+        "inference.fields.normalise",
+        "inference.answers",
+        "inference.serving",
+    },
+    "inference.answers": {"inference.types", "inference.errors", "inference.fields.normalise"},
+    # What is asked of a language model and what serves it; it runs none.
+    "inference.serving": {"inference.answers", "inference.types", "inference.errors", "inference.imaging"},
     "inference.types": {"inference.errors"},
     "inference.errors": set(),
     "inference.imaging": {"inference.types", "inference.errors"},
@@ -45,6 +55,9 @@ ALLOWED: dict[str, set[str]] = {
     },
     "review.exports": {"review.selectors", "review.models", "review.exceptions"},
     "review.tasks": {
+        "review.tasks_engines",
+        "review.tasks_files",
+        "review.tasks_reading",
         "review.actions",
         "review.selectors",
         "review.models",
@@ -57,6 +70,27 @@ ALLOWED: dict[str, set[str]] = {
         "inference.imaging",
         "inference.fields.normalise",
     },
+    # What all tasks share: who reads for a project, stored files, how a page is read.
+    "review.tasks_engines": {
+        "review.actions",
+        "review.selectors",
+        "review.models",
+        "inference",
+        "inference.types",
+        "inference.errors",
+    },
+    "review.tasks_files": {"inference.types", "inference.imaging"},
+    "review.tasks_reading": {
+        "review.tasks_engines",
+        "review.tasks_files",
+        "review.actions",
+        "review.selectors",
+        "review.models",
+        "inference",
+        "inference.types",
+        "inference.errors",
+        "inference.imaging",
+    },
     # Rooms like review.tasks, each for one kind of work; they share its door to storage and engines.
     "review.tasks_exports": {
         "review.tasks",
@@ -68,6 +102,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "review.tasks_regions": {
         "review.tasks",
+        "review.tasks_engines",
+        "review.tasks_files",
         "review.actions",
         "review.selectors",
         "review.models",
@@ -78,7 +114,9 @@ ALLOWED: dict[str, set[str]] = {
         "inference.fields.normalise",
     },
     "review.tasks_evaluation": {
-        "review.tasks",
+        "review.tasks_engines",
+        "review.tasks_files",
+        "review.tasks_reading",
         "review.actions",
         "review.selectors",
         "review.models",
@@ -89,6 +127,15 @@ ALLOWED: dict[str, set[str]] = {
         "inference.errors",
         "inference.imaging",
         "inference.fields.normalise",
+    },
+    "review.tasks_self_test": {
+        "review.actions",
+        "review.selectors",
+        "review.models",
+        "inference",
+        "inference.serving",
+        "inference.types",
+        "inference.errors",
     },
     "review.schedules": {"review.actions", "review.selectors", "review.models"},
     "review.checks": {"review.selectors", "review.models", "inference"},
@@ -104,11 +151,14 @@ ALLOWED: dict[str, set[str]] = {
         "review.exceptions",
         "review.models",
         "review.tasks",
+        "review.tasks_engines",
         "review.tasks_evaluation",
         "review.tasks_exports",
         "review.tasks_regions",
+        "review.tasks_self_test",
         "review.schedules",
         "inference.document_types",
+        "inference.serving",
         "inference.types",
         "inference.errors",
     },
@@ -226,7 +276,8 @@ def test_inference_knows_no_django_outside_its_commands() -> None:
 
 def test_only_tasks_may_run_an_engine() -> None:
     may = {room for room, others in ALLOWED.items() if "inference" in others}
-    tasks = {"review.tasks", "review.tasks_evaluation", "review.tasks_regions"}
+    kinds = ("", "_engines", "_evaluation", "_reading", "_regions", "_self_test")
+    tasks = {f"review.tasks{kind}" for kind in kinds}
     assert may == tasks | {"review.checks", "inference.management"}
 
 

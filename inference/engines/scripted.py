@@ -17,6 +17,9 @@ from inference.types import BBox, PageImage, PageReading, PageRequest, Word
 
 ANSWERS_VARIABLE = "STET_SCRIPTED_ANSWERS"
 FAULTS = ("engine_failed", "engine_unavailable", "abort", "kill")
+_KEYS = {"words", "sleep_seconds", "fault", "times"}
+OTHER_READERS_KEY = "answer"
+"""What `inference.engines.scripted_vlm` says of the page; nothing to this engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class ScriptedAnswer:
 
         Raise ValueError for an unknown key or fault: a drill that silently does nothing would pass for a success.
         """
-        unknown = set(data) - {"words", "sleep_seconds", "fault", "times"}
+        unknown = set(data) - _KEYS - {OTHER_READERS_KEY}
         if unknown:
             raise ValueError(f"unknown keys in a scripted answer: {', '.join(sorted(unknown))}")
         fault = data.get("fault")
@@ -52,6 +55,26 @@ class ScriptedAnswer:
         )
 
 
+class ReadCounter:
+    """How often each page has been read: in the folder given, across processes, else by this engine alone."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._reads: dict[str, int] = {}
+
+    def count(self, key: str) -> int:
+        """Return how often this page has been read, this time included; written down before a crash can happen."""
+        if self._folder is None:
+            self._reads[key] = self._reads.get(key, 0) + 1
+            return self._reads[key]
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with (self._folder / key).open("ab") as counter:
+            fcntl.flock(counter, fcntl.LOCK_EX)
+            counter.write(b".")
+            counter.flush()
+            return os.fstat(counter.fileno()).st_size
+
+
 class ScriptedEngine:
     """Implements `inference.engine.Engine` over `{"default": answer, "pages": {content hash: answer}}`.
 
@@ -63,11 +86,10 @@ class ScriptedEngine:
 
     def __init__(self, script: Mapping[str, Any] | None = None, counters: Path | None = None) -> None:
         if script is None:
-            script, counters = _script_from_environment()
+            script, counters = script_from_environment()
         self._default = ScriptedAnswer.from_json(script["default"]) if "default" in script else None
         self._pages = {key: ScriptedAnswer.from_json(answer) for key, answer in script.get("pages", {}).items()}
-        self._counters = counters
-        self._reads: dict[str, int] = {}
+        self._counter = ReadCounter(counters)
         self._digest = hashlib.sha256(json.dumps(script, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -84,25 +106,14 @@ class ScriptedEngine:
             raise EngineError("the script has no answer for this page")
         if answer.sleep_seconds:
             time.sleep(answer.sleep_seconds)
-        if answer.fault is not None and (answer.times is None or self._count(key) <= answer.times):
-            _fail(answer.fault)
+        if answer.fault is not None and (answer.times is None or self._counter.count(key) <= answer.times):
+            fail(answer.fault)
         width, height = page.size
         return PageReading(width, height, answer.words, time.thread_time() - started)
 
-    def _count(self, key: str) -> int:
-        """Return how often this page has been read, this time included; written down before a crash can happen."""
-        if self._counters is None:
-            self._reads[key] = self._reads.get(key, 0) + 1
-            return self._reads[key]
-        self._counters.mkdir(parents=True, exist_ok=True)
-        with (self._counters / key).open("ab") as counter:
-            fcntl.flock(counter, fcntl.LOCK_EX)
-            counter.write(b".")
-            counter.flush()
-            return os.fstat(counter.fileno()).st_size
 
-
-def _script_from_environment() -> tuple[Mapping[str, Any], Path]:
+def script_from_environment() -> tuple[Mapping[str, Any], Path]:
+    """Return the script that STET_SCRIPTED_ANSWERS names and its counters' folder; raise EngineUnavailableError."""
     path = os.environ.get(ANSWERS_VARIABLE)
     if not path:
         raise EngineUnavailableError(f"{ANSWERS_VARIABLE} names no script")
@@ -113,7 +124,8 @@ def _script_from_environment() -> tuple[Mapping[str, Any], Path]:
     return script, Path(f"{path}.counters")
 
 
-def _fail(fault: str) -> None:
+def fail(fault: str) -> None:
+    """Fail in the way of one of `FAULTS`."""
     match fault:
         case "engine_failed":
             raise EngineError("scripted failure")

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
-KINDS = ("vllm_server", "vllm_offline", "transformers_local")
+KINDS = ("vllm_server", "vllm_offline", "transformers_local", "scripted")
+"""The engines that a version may be of; the last one answers from a script, for tests and drills."""
 
 
 class VlmSpecError(ValueError):

@@ -15,7 +15,6 @@ from django.utils.translation import gettext_lazy as _
 from inference.errors import UnreadableFileError
 from inference.imaging.inspection import identify_file
 from inference.imaging.limits import Limits
-from inference.types import PageReading
 from review.actions._audit import record_audit
 from review.actions._pages import EngineIdentity, ensure_engine_version
 from review.actions._storing import keep_file, minding_space, staged
@@ -25,7 +24,6 @@ from review.models import (
     EngineVersion,
     EvaluationRun,
     Project,
-    Reading,
     RegressionItem,
     RegressionSet,
 )
@@ -98,17 +96,6 @@ def register_engine(*, engine: EngineIdentity) -> EngineVersion:
     """Return the row of the engine as it reads now. No audit row: a version is a fact, not an act."""
     with transaction.atomic(durable=True):
         return ensure_engine_version(engine)
-
-
-def keep_reading(*, project_id: int, engine_version_id: int, content_hash: str, reading: PageReading) -> None:
-    """Keep what was read, for the next evaluation; a reading that is there already stands. No audit row."""
-    with transaction.atomic(durable=True):
-        Reading.objects.get_or_create(
-            project_id=project_id,
-            engine_version_id=engine_version_id,
-            content_hash=content_hash,
-            defaults={"payload": reading.as_json(), "cpu_seconds": reading.cpu_seconds},
-        )
 
 
 def record_evaluation(

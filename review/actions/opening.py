@@ -36,7 +36,7 @@ def begin_opening(*, actor: Actor, document_id: int) -> Document | None:
     The attempt is on record before the risky work begins: a file that kills its worker each time ends, after
     STET_MAX_ATTEMPTS, as unreadable. An attempt that another worker began lately is left to that worker.
     """
-    documents = Document.objects.select_related("project", "document_type__active_version")
+    documents = Document.objects.select_related("project__engine_version", "document_type__active_version")
     document = documents.filter(pk=document_id, status=DocumentStatus.RECEIVED, duplicate_of=None).first()
     if document is None:
         return None

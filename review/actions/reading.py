@@ -17,7 +17,7 @@ from review.actions._documents import publish_document, settle_document
 from review.actions._enqueue import enqueue_opening
 from review.actions._findings import evidence_of, with_schema_findings
 from review.actions._pages import has_unfinished_pages
-from review.actions._readings import ReadingKey, store_raw_answers, store_reading
+from review.actions._readings import store_raw_answers, store_reading
 from review.actions._routing import (
     confirmed_record,
     create_task,
@@ -45,8 +45,10 @@ from review.models import (
 from review.routing.bands import Band
 from review.routing.decide import DocumentDecision, decide
 from review.routing.policy import PolicyRules
-from review.routing.reasons import Reason
+from review.routing.reasons import reason_for_failure
 from review.selectors.access import Actor
+from review.selectors.engines import is_proven
+from review.selectors.reading import ReadingKey
 
 ENGINE_FAILED = "engine_failed"
 UNUSABLE = "unusable"
@@ -147,15 +149,23 @@ def record_page_read(
         return _finish_page(actor, claim, detail)
 
 
-def fail_page(*, actor: Actor, claim: ClaimedPage, code: str, attempts: Sequence[RawAnswer] = ()) -> bool:
+def fail_page(
+    *,
+    actor: Actor,
+    claim: ClaimedPage,
+    code: str,
+    attempts: Sequence[RawAnswer] = (),
+    words_reading_id: int | None = None,
+) -> bool:
     """Record that a claimed page cannot be read, for good; whether it was the run's last page.
 
-    `attempts` are the answers of a language model that could not be used: they are kept.
+    `attempts` are the answers of a language model that could not be used: they are kept. So are the words that the
+    other reader found: a person can pick from them.
     """
     with transaction.atomic(durable=True):
         if not _touch(claim, n_read=0):
             return False
-        if not _mine(claim).update(state=PageReadState.FAILED, error_code=code):
+        if not _mine(claim).update(state=PageReadState.FAILED, error_code=code, reading_id=words_reading_id):
             transaction.set_rollback(True)
             return False
         store_raw_answers(claim.reading_key, attempts, code)
@@ -195,22 +205,21 @@ def complete_run(
     run: ExtractionRun,
     spec: DocumentTypeSpec,
     fields: Sequence[FieldReading],
-    has_failed_pages: bool,
+    failures: Sequence[str] = (),
     cpu_seconds: float = 0.0,
 ) -> bool:
     """Route a document whose pages are all read or failed: exactly one caller does, and is told True.
 
     Keeps what was read and how it was decided; then the document is stored with a record, or a person is asked, or
-    both (an audit). A page that failed sends the whole document to a person.
+    both (an audit). A page that failed sends the whole document to a person; `failures` are the codes of why.
     """
     document_type = run.document.document_type
     checked, faults = with_schema_findings(fields, run.schema_version.schema)
-    if has_failed_pages:
-        faults = (Reason.ENGINE_FAILED, *faults)
+    faults = (*map(reason_for_failure, failures), *faults)
     with transaction.atomic(durable=True):
         # Compare-and-set: only the run that is still being read can be routed, and only once.
         due = ExtractionRun.objects.filter(pk=run.pk, state=RunState.READING, is_current=True)
-        error_code = ENGINE_FAILED if has_failed_pages else ""
+        error_code = failures[0] if failures else ""
         if not due.update(
             state=RunState.ROUTED, finished_at=timezone.now(), cpu_seconds=cpu_seconds, error_code=error_code
         ):
@@ -223,6 +232,7 @@ def complete_run(
             document.sha256,
             str(policy.pk),
             document_reasons=faults,
+            is_proven=is_proven(run.engine_version),
         )
         confirmed = confirmed_record(document)
         is_stored = confirmed is not None or decision.band is not Band.REVIEW

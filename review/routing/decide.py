@@ -10,6 +10,8 @@ The sampling design:
   field goes to a person.
 - An optional field that is absent, with nothing wrong and no confidence in its absence, is SAMPLED: most documents
   lack some optional field, a person need not confirm each, but it is never AUTO and is looked at with a known chance.
+- Nothing is AUTO that was read by an engine which has not proven itself: what would be, is SAMPLED, and every field
+  says so among its reasons.
 - A document in band AUTO or SAMPLED is audited when its audit draw falls below the rate of its band: then every field
   is examined. In a document in band REVIEW the doubtful fields are examined for certain; a second, independent draw
   decides whether its other fields are examined as well.
@@ -85,11 +87,13 @@ def decide(
     policy_key: str,
     *,
     document_reasons: Sequence[Reason] = (),
+    is_proven: bool = True,
 ) -> DocumentDecision:
     """Route one document by the module's design; the same arguments always give the same decision.
 
     `document_reasons` are known of the document as a whole: a fault (`Reason.is_fault`) makes every field doubtful, any
-    other is only kept. Raise ValueError when a field path occurs twice.
+    other is only kept. `is_proven` says whether the engine that read it may be trusted with the band AUTO. Raise
+    ValueError when a field path occurs twice.
     """
     paths = [field.field_path for field in fields]
     if len(set(paths)) != len(paths):
@@ -98,6 +102,8 @@ def decide(
     if not fields:
         faults.append(Reason.NOTHING_READ)
     banded = [_band(field, rules.thresholds_for(field.field_path), faults) for field in fields]
+    if not is_proven:
+        banded = [_unproven(*pair) for pair in banded]
     deciding = [pair for field, pair in zip(fields, banded, strict=True) if field.is_required] or banded
     band = Band.REVIEW if faults else Band.worst(band for band, _ in deciding)
     draws = Draws(
@@ -143,6 +149,10 @@ def base_share(band: Band, rules: PolicyRules) -> float:
         Band.SAMPLED: rules.audit_sampled_share,
         Band.REVIEW: rules.full_examination_share,
     }[band]
+
+
+def _unproven(band: Band, reasons: tuple[Reason, ...]) -> tuple[Band, tuple[Reason, ...]]:
+    return max(band, Band.SAMPLED), in_order([*reasons, Reason.ENGINE_NOT_PROVEN])
 
 
 def _band(field: FieldEvidence, limits: Thresholds, faults: Sequence[Reason]) -> tuple[Band, tuple[Reason, ...]]:

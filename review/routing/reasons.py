@@ -8,6 +8,11 @@ class Reason(StrEnum):
     """One reason. Declared in the order in which a person should read them, gravest first."""
 
     ENGINE_FAILED = "engine_failed"
+    ANSWER_CUT_SHORT = "answer_cut_short"
+    ANSWER_REPEATS = "answer_repeats"
+    ANSWER_EMPTY = "answer_empty"
+    ANSWER_UNREADABLE = "answer_unreadable"
+    ANSWER_INVALID = "answer_invalid"
     SCHEMA_INVALID = "schema_invalid"
     LOW_QUALITY = "low_quality"
     MISSING_VALUE = "missing_value"
@@ -15,6 +20,7 @@ class Reason(StrEnum):
     AMBIGUOUS_VALUE = "ambiguous_value"
     MISSING_CONFIDENCE = "missing_confidence"
     LOW_CONFIDENCE = "low_confidence"
+    ENGINE_NOT_PROVEN = "engine_not_proven"
     NOTHING_READ = "nothing_read"
     FULL_EXAMINATION = "full_examination"
     AUDIT_SAMPLED = "audit_sampled"
@@ -27,7 +33,8 @@ class Reason(StrEnum):
         return self in _FAULTS
 
 
-_FAULTS = frozenset({Reason.ENGINE_FAILED, Reason.SCHEMA_INVALID, Reason.LOW_QUALITY, Reason.NOTHING_READ})
+_FAILURES = frozenset(reason for reason in Reason if reason.startswith(("engine_failed", "answer_")))
+_FAULTS = _FAILURES | {Reason.SCHEMA_INVALID, Reason.LOW_QUALITY, Reason.NOTHING_READ}
 _ORDER = {reason: position for position, reason in enumerate(Reason)}
 
 # A finding is a free code of the reader ("date_ambiguous"); any of these words in it tells its kind.
@@ -47,6 +54,11 @@ def reason_for_finding(finding: str) -> Reason:
         return Reason.RULE_FAILED
     words = set(finding.split("_"))
     return next((reason for reason, known in _WORDS.items() if words & known), Reason.RULE_FAILED)
+
+
+def reason_for_failure(code: str) -> Reason:
+    """Return the reason that a page's error code gives; ENGINE_FAILED for any that is no language model's answer."""
+    return Reason(code) if code in _FAILURES else Reason.ENGINE_FAILED
 
 
 def in_order(reasons: Iterable[Reason]) -> tuple[Reason, ...]:

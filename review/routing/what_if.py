@@ -61,13 +61,15 @@ class WhatIf:
 
 def reband(field: RoutedField, limits: Thresholds) -> Band:
     """Return the band that the field would have had under other thresholds, everything else being as it was."""
-    is_doubted = field.band is Band.REVIEW and any(reason != Reason.LOW_CONFIDENCE for reason in field.reasons)
+    others = set(field.reasons) - {Reason.LOW_CONFIDENCE, Reason.ENGINE_NOT_PROVEN}
+    is_doubted = field.band is Band.REVIEW and bool(others)
     confidence = field.confidence
     if is_doubted or confidence is None or not 0 <= confidence <= 1:
         return field.band
     if confidence < limits.review:
         return Band.REVIEW
-    return Band.SAMPLED if limits.auto is None or confidence < limits.auto else Band.AUTO
+    is_auto = limits.auto is not None and confidence >= limits.auto and Reason.ENGINE_NOT_PROVEN not in field.reasons
+    return Band.AUTO if is_auto else Band.SAMPLED
 
 
 def what_if(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db.models import QuerySet
 
 from review.exceptions import NotFoundError
-from review.models import EvaluationRun, Project, Reading, RegressionItem, RegressionSet
+from review.models import EvaluationRun, Project, RegressionItem, RegressionSet
 
 
 def regression_sets_for(project: Project) -> QuerySet[RegressionSet]:
@@ -41,12 +41,6 @@ def held_out_digests(project: Project, digests: Sequence[str]) -> set[str]:
     """
     items = RegressionItem.objects.filter(regression_set__project=project, sha256__in=digests)
     return set(items.values_list("sha256", flat=True))
-
-
-def cached_reading(project_id: int, engine_version_id: int, content_hash: str) -> Reading | None:
-    """Return what this engine version read on these pixels before, in this project."""
-    readings = Reading.objects.filter(project_id=project_id, engine_version_id=engine_version_id)
-    return readings.filter(content_hash=content_hash).first()
 
 
 def access_item(item_id: int) -> RegressionItem:

@@ -17,7 +17,9 @@ class PageWords:
 
 def page_words(page: Page) -> PageWords:
     """Return what was read last on the page: while a document is read again, what was read before."""
-    reads = PageRead.objects.filter(page=page, state=PageReadState.READ).select_related("reading")
+    # A page that failed may have its words all the same.
+    finished = (PageReadState.READ, PageReadState.FAILED)
+    reads = PageRead.objects.filter(page=page, state__in=finished, reading__isnull=False).select_related("reading")
     read = reads.order_by("-run_id").first()
     if read is None or read.reading is None:
         return PageWords(page, None, ())

@@ -1,7 +1,7 @@
 """What the tasks that read need to know."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.db.models import Min
 
@@ -20,20 +20,38 @@ from review.models import (
 
 @dataclass(frozen=True, slots=True)
 class RunToRoute:
-    """A run whose pages are all read or failed. `readings` are in page order; a failed page has one without words."""
+    """A run whose pages are all read or failed. `readings` are in page order; `failures` are codes, as of the pages.
+
+    A failed page has a reading with the words that were found on it, if any were.
+    """
 
     run: ExtractionRun
     readings: Sequence[PageReading]
-    has_failed_pages: bool
+    failures: tuple[str, ...]
     cpu_seconds: float
 
 
-def cached_reading_id(project_id: int, engine_version_id: int, content_hash: str) -> int | None:
-    """Return the id of what this engine version read on these pixels before, in this project."""
-    found = Reading.objects.filter(
-        project_id=project_id, engine_version_id=engine_version_id, content_hash=content_hash
-    )
-    return found.values_list("pk", flat=True).first()
+@dataclass(frozen=True, slots=True)
+class ReadingKey:
+    """What makes two reads of a page the same read: these pixels, this engine version, this request.
+
+    Within one project, so that no tenant learns from timing what another has had read.
+    """
+
+    project_id: int
+    engine_version_id: int
+    content_hash: str
+    request_digest: str = ""
+
+
+def cached_reading_id(key: ReadingKey) -> int | None:
+    """Return the id of what was read before under this key."""
+    return Reading.objects.filter(**asdict(key)).values_list("pk", flat=True).first()
+
+
+def reading_by_id(reading_id: int) -> PageReading:
+    """Return a kept reading."""
+    return PageReading.from_json(Reading.objects.values_list("payload", flat=True).get(pk=reading_id))
 
 
 def unread_page_ids(document_id: int) -> list[int]:
@@ -60,7 +78,7 @@ def run_to_route(run_id: int) -> RunToRoute | None:
     return RunToRoute(
         run=run,
         readings=[_reading(read) for read in reads],
-        has_failed_pages=any(read.state == PageReadState.FAILED for read in reads),
+        failures=tuple(read.error_code for read in reads if read.state == PageReadState.FAILED),
         cpu_seconds=sum(read.reading.cpu_seconds for read in reads if read.reading and not read.is_cached),
     )
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.base import ContentFile, File
-from django.core.files.storage import FileSystemStorage, default_storage
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.utils import timezone
 from pytest_django import Settings
 
 from inference.errors import EngineUnavailableError
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import OpenedPage, decode_page, encode_page, open_pages
-from review import tasks
+from review import tasks, tasks_reading
 from review.actions.intake import file_limits, receive_document
 from review.actions.recovery import beat, free_claims
 from review.exceptions import StorageFullError
@@ -32,7 +32,8 @@ from review.models import (
     WorkerHeartbeat,
 )
 from review.selectors.access import SYSTEM
-from review.tasks import TaskFailedError, name_worker, open_document, read_page, route_run, sweep
+from review.tasks import TaskFailedError, open_document, read_page, route_run, sweep
+from review.tasks_engines import name_worker, reader_of
 from tests import factories
 from tests.conftest import Cast
 from tests.review.conftest import WORDS, Script, picture
@@ -228,7 +229,7 @@ def test_a_document_waits_for_an_engine_that_cannot_be_built(
     tasks_before = queued()
     script_path_gone = pytest.raises(EngineUnavailableError)
     with script_path_gone:
-        tasks._engine_of(document)
+        reader_of(document.project)
     work_off()
     document = finished(document)
     assert tasks_before == [("open_document", document.pk)]
@@ -290,7 +291,7 @@ def test_an_unforeseen_error_counts_and_is_tried_again(
         raise KeyError("SECRET text of the document")
 
     with monkeypatch.context() as patch:
-        patch.setattr(tasks, "load_page", fail)
+        patch.setattr(tasks_reading, "load_page", fail)
         with pytest.raises(TaskFailedError):
             read_page(first.pk)
     first.refresh_from_db()
@@ -308,7 +309,7 @@ def test_no_document_text_reaches_log_or_queue(
     def fail(*args: Any) -> None:
         raise ValueError("SECRET text of the document")
 
-    monkeypatch.setattr(tasks, "locate", fail)
+    monkeypatch.setattr(tasks_reading, "locate", fail)
     with pytest.raises(TaskFailedError) as failure:
         open_document(document.pk)
     assert "SECRET" not in str(failure.value)
@@ -408,24 +409,3 @@ def test_a_long_opening_gives_signs_of_life(cast: Cast, script: Script, monkeypa
     document = send(cast, picture(kind="TIFF", n_pages=3))
     work_off()
     assert signs == [document] * 3
-
-
-class RemoteStorage(FileSystemStorage):
-    """Has files, but no local paths, like a bucket."""
-
-    def path(self, name: str) -> str:
-        raise NotImplementedError
-
-    def _open(self, name: str, mode: str = "rb") -> File:  # type: ignore[type-arg]
-        return File((Path(self.location) / name).open("rb"))
-
-
-def test_a_remote_storage_is_read_through_a_copy(
-    cast: Cast, script: Script, monkeypatch: pytest.MonkeyPatch, settings: Settings
-) -> None:
-    document = send(cast, picture())
-    monkeypatch.setattr(tasks, "default_storage", RemoteStorage())
-    with tasks.local_path(str(document.original.name)) as path:
-        assert path.read_bytes() == picture()
-        assert path.is_relative_to(Path(settings.FILE_UPLOAD_TEMP_DIR))
-    assert not path.exists()

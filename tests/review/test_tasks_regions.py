@@ -1,6 +1,7 @@
 """A marked region is read by a worker: from the original, as a value of its field, always to an end."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from inference.errors import EngineUnavailableError
 from inference.imaging.hashing import content_hash
 from inference.imaging.regions import MARGIN, region_image
 from inference.types import BBox, FieldSpec, PageImage, PageReading, ValueType, Word
-from review import tasks_regions
+from review import tasks_engines, tasks_regions
 from review.actions.leasing import lease_task
 from review.actions.regions import request_region
 from review.models import RegionReading, RegionState, ReviewTask
@@ -24,6 +25,7 @@ from tests.conftest import Cast
 from tests.review.actions.review_room import actor
 from tests.review.conftest import Script, picture
 from tests.review.queueing import work_off
+from tests.review.vlm import SPEC, read_with_vlm
 
 
 def word(text: str, y0: float, y1: float) -> Word:
@@ -50,7 +52,7 @@ class Eye:
 @pytest.fixture
 def eye(monkeypatch: pytest.MonkeyPatch) -> Eye:
     eye = Eye()
-    monkeypatch.setattr(tasks_regions, "engine_for", lambda name: eye)
+    monkeypatch.setattr(tasks_engines, "engine_for", lambda name: eye)
     return eye
 
 
@@ -127,7 +129,7 @@ def test_an_engine_that_cannot_be_had_ends_it_too(
     def absent(name: str) -> None:
         raise EngineUnavailableError("absent")
 
-    monkeypatch.setattr(tasks_regions, "engine_for", absent)
+    monkeypatch.setattr(tasks_engines, "engine_for", absent)
     region = ask(cast, task)
     read_region(region.pk)
     region.refresh_from_db()
@@ -140,7 +142,7 @@ def test_an_unforeseen_error_ends_it_and_its_message_goes_nowhere(
     def broken(name: str) -> None:
         raise RuntimeError("SECRET")
 
-    monkeypatch.setattr(tasks_regions, "engine_for", broken)
+    monkeypatch.setattr(tasks_engines, "engine_for", broken)
     region = ask(cast, task)
     with pytest.raises(TaskFailedError) as caught:
         read_region(region.pk)
@@ -158,13 +160,15 @@ def test_the_projects_own_engine_reads(
         asked.append(name)
         return eye
 
-    monkeypatch.setattr(tasks_regions, "engine_for", engine_for)
+    monkeypatch.setattr(tasks_engines, "engine_for", engine_for)
     settings.STET_ENGINE = "of the house"
     read_region(ask(cast, task).pk)
     cast.project.engine_name = "of the project"
     cast.project.save()
     read_region(ask(cast, task).pk)
-    assert asked == ["of the house", "of the project"]
+    read_with_vlm(cast.project, replace(SPEC, words_by="beside the model"))
+    read_region(ask(cast, task).pk)
+    assert asked == ["of the house", "of the project", "beside the model"]
 
 
 def test_the_engine_of_the_house_is_loaded_before_anybody_asks(

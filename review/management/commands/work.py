@@ -19,7 +19,8 @@ from review.management.lookup import refuse_unmigrated
 from review.management.parentage import forked_children_die_with_us
 from review.schedules import ensure_schedules
 from review.selectors.reading import ReadingProgress, reading_progress
-from review.tasks import TaskFailedError, name_worker, sweep
+from review.tasks import TaskFailedError, sweep
+from review.tasks_engines import name_worker
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 STOP_SECONDS = 30.0

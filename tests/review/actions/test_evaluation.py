@@ -7,20 +7,18 @@ import pytest
 from django.core.files.storage import default_storage
 from pytest_django import Settings
 
-from inference.types import BBox, PageReading, Word
 from review.actions import evaluation
 from review.actions.evaluation import (
     ImportedSet,
     LabelledFile,
     import_regression_set,
-    keep_reading,
     record_evaluation,
     register_engine,
 )
 from review.actions.opening import EngineIdentity
 from review.exceptions import ConflictError, InvalidInputError, StorageFullError
 from review.management.sroie import read_sroie
-from review.models import AuditEntry, EngineVersion, Reading, RegressionItem, RegressionSet
+from review.models import AuditEntry, EngineVersion, RegressionItem, RegressionSet
 from review.selectors.access import Actor
 from review.selectors.evaluation import access_regression_set, held_out_digests, items_of, regression_sets_for
 from tests.conftest import Cast
@@ -177,21 +175,6 @@ def test_the_same_engine_has_one_version(cast: Cast) -> None:
     engine = EngineIdentity("scripted", "a" * 64, {"weights": "x"})
     assert register_engine(engine=engine) == register_engine(engine=engine)
     assert EngineVersion.objects.get(digest="a" * 64).spec == {"weights": "x"}
-
-
-def reading(text: str) -> PageReading:
-    return PageReading(10, 20, (Word(text, BBox(0.0, 0.0, 1.0, 1.0), 0.9),), 1.5)
-
-
-def test_the_first_reading_of_a_page_stands(cast: Cast) -> None:
-    version = register_engine(engine=EngineIdentity("scripted", "a" * 64))
-    for text in ("first", "second"):
-        keep_reading(
-            project_id=cast.project.pk, engine_version_id=version.pk, content_hash="c" * 64, reading=reading(text)
-        )
-    kept = Reading.objects.get()
-    assert PageReading.from_json(kept.payload) == reading("first")
-    assert kept.cpu_seconds == 1.5
 
 
 def test_an_evaluation_is_written_down(cast: Cast, files: list[LabelledFile]) -> None:

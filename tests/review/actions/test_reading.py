@@ -91,22 +91,20 @@ UNSURE = (field("/company", "BOOK TA K"), field("/date", "2018-12-25"), field("/
 
 
 def routed(
-    document_type: DocumentType, fields: Sequence[FieldReading] = SURE, *, has_failed_pages: bool = False, **values: Any
+    document_type: DocumentType, fields: Sequence[FieldReading] = SURE, *, failures: Sequence[str] = (), **values: Any
 ) -> Document:
     document, (page_read_id,) = opened(document_type, **values)
     read(page_read_id)
-    complete(document, fields, has_failed_pages=has_failed_pages)
+    complete(document, fields, failures=failures)
     document.refresh_from_db()
     return document
 
 
-def complete(document: Document, fields: Sequence[FieldReading] = SURE, *, has_failed_pages: bool = False) -> bool:
+def complete(document: Document, fields: Sequence[FieldReading] = SURE, *, failures: Sequence[str] = ()) -> bool:
     run = ExtractionRun.objects.select_related("schema_version", "document__document_type").get(
         document=document, is_current=True
     )
-    return complete_run(
-        actor=SYSTEM, run=run, spec=SPEC, fields=fields, has_failed_pages=has_failed_pages, cpu_seconds=1.5
-    )
+    return complete_run(actor=SYSTEM, run=run, spec=SPEC, fields=fields, failures=failures, cpu_seconds=1.5)
 
 
 def never_audited(document_type: DocumentType) -> None:
@@ -309,10 +307,18 @@ def test_a_value_that_breaks_its_schema_goes_to_a_person(cast: Cast) -> None:
 
 
 def test_a_failed_page_sends_every_field_to_a_person(cast: Cast) -> None:
-    document = routed(cast.document_type, has_failed_pages=True)
+    document = routed(cast.document_type, failures=["time_limit"])
     assert (document.status, document.reasons[0]) == ("review", "engine_failed")
     assert set(FieldDecision.objects.values_list("band", "is_to_examine")) == {("review", True)}
-    assert ExtractionRun.objects.get().error_code == "engine_failed"
+    assert ExtractionRun.objects.get().error_code == "time_limit"
+
+
+@pytest.mark.parametrize(
+    "code", ["answer_cut_short", "answer_repeats", "answer_empty", "answer_unreadable", "answer_invalid"]
+)
+def test_what_was_wrong_with_an_answer_is_the_reason(cast: Cast, code: str) -> None:
+    document = routed(cast.document_type, failures=[code, "engine_failed"])
+    assert (document.status, document.reasons[:2]) == ("review", ["engine_failed", code])
 
 
 def test_predictions_candidates_and_decision_are_kept(cast: Cast) -> None:
@@ -357,7 +363,7 @@ def test_a_type_without_an_active_policy_gets_the_default_one(cast: Cast) -> Non
 def test_a_run_is_routed_once(cast: Cast) -> None:
     document = routed(cast.document_type)
     run = ExtractionRun.objects.select_related("schema_version", "document__document_type").get(document=document)
-    assert not complete_run(actor=SYSTEM, run=run, spec=SPEC, fields=UNSURE, has_failed_pages=False)
+    assert not complete_run(actor=SYSTEM, run=run, spec=SPEC, fields=UNSURE)
     document.refresh_from_db()
     assert document.status == "stored"
     assert (FieldPrediction.objects.count(), Record.objects.count()) == (3, 1)
@@ -403,7 +409,7 @@ def test_routing_costs_a_constant_number_of_queries(cast: Cast, django_assert_ma
     read(page_read_id)
     run = ExtractionRun.objects.select_related("schema_version", "document__document_type").get(document=document)
     with django_assert_max_num_queries(24):
-        complete_run(actor=SYSTEM, run=run, spec=SPEC, fields=SURE, has_failed_pages=False)
+        complete_run(actor=SYSTEM, run=run, spec=SPEC, fields=SURE)
 
 
 # --- reruns -------------------------------------------------------------------------------------------------------

@@ -168,6 +168,15 @@ def test_a_note_on_the_document_is_kept_and_changes_nothing_else() -> None:
     assert (noted.band, noted.fields, noted.draws) == (plain.band, plain.fields, plain.draws)
 
 
+@pytest.mark.parametrize(("confidence", "band"), [(AUTO, "sampled"), (SAMPLED, "sampled"), (REVIEW, "review")])
+def test_an_engine_that_has_not_proven_itself_stores_nothing_for_sure(confidence: float, band: str) -> None:
+    decision = decide([field(confidence=confidence)], RULES, "1", "1", is_proven=False)
+    assert (decision.band, decision.fields[0].band) == (band, band)
+    assert Reason.ENGINE_NOT_PROVEN in decision.reasons
+    assert Reason.ENGINE_NOT_PROVEN in decision.fields[0].reasons
+    assert decision.fields[0].inclusion_probability == (1.0 if band == "review" else RULES.audit_sampled_share)
+
+
 def test_a_field_path_that_occurs_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="twice"):
         decide([field("/a"), field("/a")], RULES, "1", "1")
@@ -262,6 +271,19 @@ def test_missing_confidence_and_findings_are_never_auto(fields: list[FieldEviden
         if given_field.findings or (given_field.is_required and not given_field.has_value):
             assert own.band is Band.REVIEW
         assert (own.band is Band.AUTO) == (own.reasons == ())
+
+
+@settings(deadline=None)
+@given(documents, policies)
+def test_nothing_of_an_unproven_engine_is_auto_and_nothing_else_changes(
+    fields: list[FieldEvidence], rules: PolicyRules
+) -> None:
+    proven = decide(fields, rules, "1", "1")
+    unproven = decide(fields, rules, "1", "1", is_proven=False)
+    assert unproven.band is max(proven.band, Band.SAMPLED)
+    for before, after in zip(proven.fields, unproven.fields, strict=True):
+        assert after.band is max(before.band, Band.SAMPLED)
+        assert set(after.reasons) == {*before.reasons, Reason.ENGINE_NOT_PROVEN}
 
 
 @settings(deadline=None)

@@ -1,6 +1,7 @@
 import pytest
 
-from review.routing.reasons import Reason, in_order, reason_for_finding
+from inference.errors import AnswerError
+from review.routing.reasons import Reason, in_order, reason_for_failure, reason_for_finding
 
 
 @pytest.mark.parametrize(
@@ -32,14 +33,30 @@ def test_codes_that_others_store_never_change() -> None:
     assert {reason.value for reason in Reason} == {
         "engine_failed", "schema_invalid", "low_quality", "missing_value", "rule_failed", "ambiguous_value",
         "missing_confidence", "low_confidence", "nothing_read", "full_examination", "audit_sampled", "audit_auto",
-        "duplicate",
+        "duplicate", "engine_not_proven", "answer_cut_short", "answer_repeats", "answer_empty", "answer_unreadable",
+        "answer_invalid",
     }  # fmt: skip
 
 
 def test_only_what_spoils_the_whole_reading_is_a_fault() -> None:
     assert {reason for reason in Reason if reason.is_fault} == {
         Reason.ENGINE_FAILED,
+        Reason.ANSWER_CUT_SHORT,
+        Reason.ANSWER_REPEATS,
+        Reason.ANSWER_EMPTY,
+        Reason.ANSWER_UNREADABLE,
+        Reason.ANSWER_INVALID,
         Reason.SCHEMA_INVALID,
         Reason.LOW_QUALITY,
         Reason.NOTHING_READ,
     }
+
+
+@pytest.mark.parametrize("code", AnswerError.REASONS)
+def test_what_was_wrong_with_an_answer_is_a_reason_of_its_own(code: str) -> None:
+    assert reason_for_failure(code) == code
+
+
+@pytest.mark.parametrize("code", ["engine_failed", "time_limit", "damaged", "", "low_quality", "audit_auto"])
+def test_any_other_failure_of_a_page_is_the_engines(code: str) -> None:
+    assert reason_for_failure(code) is Reason.ENGINE_FAILED

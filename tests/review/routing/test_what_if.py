@@ -50,6 +50,21 @@ def test_never_automatic_is_sampled_even_at_confidence_1() -> None:
     assert reband(routed(1.0), Thresholds(auto=None, review=0.5)) is Band.SAMPLED
 
 
+@pytest.mark.parametrize(("confidence", "band"), [(0.59, Band.REVIEW), (0.6, Band.SAMPLED), (1.0, Band.SAMPLED)])
+@pytest.mark.parametrize(
+    ("before", "reasons"),
+    [
+        (Band.SAMPLED, ["engine_not_proven"]),
+        (Band.SAMPLED, ["low_confidence", "engine_not_proven"]),
+        (Band.REVIEW, ["low_confidence", "engine_not_proven"]),
+    ],
+)
+def test_no_threshold_makes_an_unproven_engine_sure(
+    confidence: float, band: Band, before: Band, reasons: list[str]
+) -> None:
+    assert reband(routed(confidence, before, *reasons), LIMITS) is band
+
+
 @given(
     confidences=st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=1, max_size=5),
     findings=st.lists(st.booleans(), min_size=5, max_size=5),

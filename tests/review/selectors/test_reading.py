@@ -1,8 +1,17 @@
 """What the tasks ask for before they read and route."""
 
-from inference.types import PageReading
+from dataclasses import replace
+
+from inference.types import BBox, PageReading, Word
 from review.models import Document, ExtractionRun, Page, PageRead, Reading
-from review.selectors.reading import cached_reading_id, reading_progress, run_to_route, unread_page_ids
+from review.selectors.reading import (
+    ReadingKey,
+    cached_reading_id,
+    reading_by_id,
+    reading_progress,
+    run_to_route,
+    unread_page_ids,
+)
 from tests import factories
 from tests.conftest import Cast
 
@@ -29,7 +38,14 @@ def run_with(cast: Cast, *states: str) -> ExtractionRun:
                 cpu_seconds=0.5,
             )
         stored_state = "read" if state == "cached" else state
-        PageRead.objects.create(run=run, page=page, state=stored_state, reading=reading, is_cached=state == "cached")
+        PageRead.objects.create(
+            run=run,
+            page=page,
+            state=stored_state,
+            reading=reading,
+            is_cached=state == "cached",
+            error_code="time_limit" if state == "failed" else "",
+        )
     return run
 
 
@@ -37,14 +53,14 @@ def test_a_run_is_routed_with_its_pages_in_order(cast: Cast) -> None:
     due = run_to_route(run_with(cast, "read", "read", "read").pk)
     assert due is not None
     assert [reading.width for reading in due.readings] == [10, 20, 30]
-    assert not due.has_failed_pages
+    assert due.failures == ()
 
 
 def test_a_failed_page_is_an_empty_one_in_its_place(cast: Cast) -> None:
     due = run_to_route(run_with(cast, "read", "failed", "read").pk)
     assert due is not None
     assert [(reading.width, reading.words) for reading in due.readings] == [(10, ()), (20, ()), (30, ())]
-    assert due.has_failed_pages
+    assert due.failures == ("time_limit",)
 
 
 def test_cached_readings_cost_nothing(cast: Cast) -> None:
@@ -79,14 +95,37 @@ def test_a_finished_document_has_no_unread_pages(cast: Cast) -> None:
     assert unread_page_ids(run.document_id) == []
 
 
-def test_the_cache_is_keyed_by_project_engine_and_content(cast: Cast) -> None:
+def test_the_cache_is_keyed_by_project_engine_content_and_request(cast: Cast) -> None:
     run = run_with(cast, "read")
     reading = Reading.objects.get()
-    key = (cast.project.pk, run.engine_version_id, reading.content_hash)
-    assert cached_reading_id(*key) == reading.pk
-    assert cached_reading_id(cast.other_project.pk, *key[1:]) is None
-    assert cached_reading_id(key[0], key[1] + 1, key[2]) is None
-    assert cached_reading_id(*key[:2], "other") is None
+    key = ReadingKey(cast.project.pk, run.engine_version_id, reading.content_hash)
+    assert cached_reading_id(key) == reading.pk
+    assert reading_by_id(reading.pk) == PageReading(10, 1, (), 0.5)
+    others = [
+        replace(key, project_id=cast.other_project.pk),
+        replace(key, engine_version_id=key.engine_version_id + 1),
+        replace(key, content_hash="other"),
+        replace(key, request_digest="a" * 64),
+    ]
+    assert [cached_reading_id(other) for other in others] == [None] * 4
+
+
+def test_a_failed_page_has_the_words_that_were_found_on_it(cast: Cast) -> None:
+    run = run_with(cast, "failed")
+    words = (Word("9.00", BBox(0.1, 0.1, 0.2, 0.2), 0.9),)
+    kept = Reading.objects.create(
+        project=cast.project,
+        engine_version=factories.make_engine_version("ocr"),
+        content_hash="x",
+        payload=PageReading(10, 1, words, 2.5).as_json(),
+        cpu_seconds=2.5,
+    )
+    PageRead.objects.update(reading=kept)
+    due = run_to_route(run.pk)
+    assert due is not None
+    assert (due.readings[0].words, due.readings[0].answer) == (words, None)
+    assert due.failures == ("time_limit",)
+    assert due.cpu_seconds == 2.5
 
 
 def test_progress_runs_from_the_first_that_waits_to_the_last(cast: Cast) -> None:

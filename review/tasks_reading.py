@@ -1,0 +1,104 @@
+"""How one page is read: by an OCR engine alone, or by two readers, words first and a language model's answer (R5).
+
+What a language model is asked is settled by the first page of a run and the same for all its pages, so that a page
+which is read again, by whichever process, is the same read: found in the cache if it was done before.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.utils import timezone
+
+from inference.errors import AnswerError
+from inference.fields.cross_rules import cross_findings
+from inference.fields.locate import locate
+from inference.registry import engine_for
+from inference.types import DocumentTypeSpec, FieldReading, PageImage, PageReading, PageRequest
+from review.actions.evaluation import register_engine
+from review.actions.reading import ClaimedPage
+from review.actions.readings import keep_reading, settle_request
+from review.models import ExtractionRun
+from review.selectors.reading import ReadingKey, cached_reading_id, reading_by_id
+from review.selectors.schemas import spec_of
+from review.tasks_engines import Reader, identity_of, noting_engine
+from review.tasks_files import load_page
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """What came of reading a page: the reading, or the id of one in the cache.
+
+    After a `failure` of the language model it is the id of the words alone.
+    """
+
+    reading: PageReading | int
+    is_near_duplicate: bool = False
+    failure: AnswerError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """What the OCR reader found on a page, kept as the reading `reading_id`; `cpu_seconds` were spent on it now."""
+
+    reading_id: int
+    reading: PageReading
+    cpu_seconds: float
+
+
+def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | None = None) -> ReadPage:
+    """Read a claimed page, or find it read.
+
+    Raise EngineError, UnreadableFileError where nothing can be read, EngineUnavailableError where it can be later.
+    """
+    page = claim.page_read.page
+    if reader.vlm is not None:
+        settle(claim.run)
+    cached = cached_reading_id(claim.reading_key)
+    if cached is not None:
+        return ReadPage(cached)
+    image = image or load_page(str(page.image.name), page.page_number)
+    if reader.vlm is None:
+        with noting_engine():
+            return ReadPage(reader.engine.read_page(image))
+    words = words_of(image, claim.reading_key, reader.vlm.words_by, page.perceptual_hash)
+    try:
+        with noting_engine():
+            reading = reader.engine.read_page(image, asking(request_of(claim.run), words))
+    except AnswerError as failure:
+        return ReadPage(words.reading_id, failure=failure)
+    return ReadPage(replace(reading, cpu_seconds=reading.cpu_seconds + words.cpu_seconds))
+
+
+def words_of(image: PageImage, key: ReadingKey, words_by: str, perceptual_hash: str = "") -> PageWords:
+    """Have the OCR engine `words_by` read the page of `key`, or find it read, under that engine's own version."""
+    with noting_engine():
+        engine = engine_for(words_by)
+        version = register_engine(engine=identity_of(engine))
+        own_key = ReadingKey(key.project_id, version.pk, key.content_hash)
+        cached = cached_reading_id(own_key)
+        if cached is not None:
+            return PageWords(cached, reading_by_id(cached), cpu_seconds=0.0)
+        reading = engine.read_page(image)
+    kept = keep_reading(key=own_key, reading=reading, perceptual_hash=perceptual_hash)
+    return PageWords(kept, reading, reading.cpu_seconds)
+
+
+def settle(run: ExtractionRun) -> None:
+    """Settle what a run asks a language model, unless that is done."""
+    if not run.request_digest:
+        settle_request(run=run, request_digest=request_of(run).digest, examples=[])
+
+
+def request_of(run: ExtractionRun) -> PageRequest:
+    """Return what a run asks for on each of its pages, without the words of the page."""
+    return PageRequest(spec_of(run.schema_version), run.schema_version.schema)
+
+
+def asking(request: PageRequest, words: PageWords) -> PageRequest:
+    """Return the request for one page: the words that were found on it go along."""
+    return replace(request, words=words.reading.words)
+
+
+def fields_of(readings: Sequence[PageReading], spec: DocumentTypeSpec) -> tuple[FieldReading, ...]:
+    """Return a document's fields from the readings of its pages, checked against the rules between them."""
+    return cross_findings(locate(readings, spec), spec, timezone.localdate())
