@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from review.models import Document, DocumentStatus, Record, ReviewTask
 from review.models.documents import BAND_CHOICES
+from review.selectors.document_types import document_types_for
 from review.selectors.documents import filter_by_status
 
 _OF_EVERY_LIST = frozenset({"cursor", "page_size"})
@@ -41,6 +42,22 @@ class StrictFilterBackend(DjangoFilterBackend):
         return filtered
 
 
+class TypeFilter(django_filters.CharFilter):
+    """Keeps what is of a document type; one that the project does not have is refused, as any typo is."""
+
+    def __init__(self, field_name: str) -> None:
+        super().__init__(field_name=field_name, max_length=50, help_text="The slug of a document type.")
+
+    def filter(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        """Return what is of the type; raise ValidationError where there is no such type."""
+        if value:
+            project = self.parent.request.parser_context["view"].project
+            if not document_types_for(project).filter(slug=value).exists():
+                raise ValidationError({"document_type": [_("This project has no document type of this name.")]})
+        filtered: QuerySet[Any] = super().filter(queryset, value)
+        return filtered
+
+
 class DocumentFilter(django_filters.FilterSet):
     """Filters of the document list."""
 
@@ -48,9 +65,7 @@ class DocumentFilter(django_filters.FilterSet):
         method="with_status", choices=DocumentStatus.choices, help_text="The status as shown."
     )
     band = django_filters.ChoiceFilter(field_name="band", choices=BAND_CHOICES)
-    document_type = django_filters.CharFilter(
-        field_name="document_type__slug", max_length=50, help_text="The slug of a document type."
-    )
+    document_type = TypeFilter("document_type__slug")
     received_after = django_filters.IsoDateTimeFilter(
         field_name="received_at", lookup_expr="gte", validators=_MOMENTS, help_text="From this moment on."
     )
@@ -76,9 +91,7 @@ class DocumentFilter(django_filters.FilterSet):
 class RecordFilter(django_filters.FilterSet):
     """Filters of the record list."""
 
-    document_type = django_filters.CharFilter(
-        field_name="document__document_type__slug", max_length=50, help_text="The slug of a document type."
-    )
+    document_type = TypeFilter("document__document_type__slug")
     band = django_filters.ChoiceFilter(field_name="document__band", choices=BAND_CHOICES)
     status = django_filters.ChoiceFilter(
         field_name="document__status",
@@ -103,9 +116,7 @@ class RecordFilter(django_filters.FilterSet):
 class ReviewTaskFilter(django_filters.FilterSet):
     """Filters of the review queue."""
 
-    document_type = django_filters.CharFilter(
-        field_name="document_type__slug", max_length=50, help_text="The slug of a document type."
-    )
+    document_type = TypeFilter("document_type__slug")
 
     class Meta:
         model = ReviewTask

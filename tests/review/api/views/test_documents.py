@@ -310,3 +310,10 @@ def test_no_operation_takes_a_parameter_it_does_not_know(cast: Cast, as_manager:
     ask = as_manager.post if path.endswith("rerun/") else as_manager.get
     answer = ask(f"{DOCUMENTS}{path.format(id=document.pk)}?dry_run=1")
     assert (answer.status_code, answer.json()["problems"][0]["pointer"]) == (400, "/dry_run")
+
+
+@pytest.mark.parametrize("path", ["documents", "records", "review-tasks"])
+def test_a_list_of_a_type_that_is_not_there_is_refused(cast: Cast, as_reviewer: APIClient, path: str) -> None:
+    answer = as_reviewer.get(f"/api/v1/projects/receipts/{path}/", {"document_type": "reciept"})
+    assert (answer.status_code, answer.json()["problems"][0]["pointer"]) == (400, "/document_type")
+    assert as_reviewer.get(f"/api/v1/projects/receipts/{path}/", {"document_type": "receipt"}).status_code == 200
