@@ -78,15 +78,24 @@ FINDINGS: Words = {
     "not_normalised": _("found, but not understood as a value"),
     "pattern_mismatch": _("does not look as this field usually does"),
     "not_grounded": _("not found among the words of the page"),
+    "answer_repaired": _("the model's answer had to be mended before it could be read"),
+    "pages_disagree": _("another page says something else"),
+    "left_out": _("the model left it out, though the page seems to have it"),
     "accents_dropped": _("accents were left out"),
     "amount_ambiguous": _("the decimal mark could be a thousands mark"),
     "amount_marks_mixed": _("decimal and thousands marks are mixed"),
     "currency_ambiguous": _("the currency sign stands for several currencies"),
     "date_ambiguous": _("day and month could be the other way round"),
+    "date_era_ambiguous": _("the year could be of another calendar"),
+    "date_without_day": _("only the month is given, without a day"),
     "date_impossible": _("there is no such date"),
     "date_implausible": _("the date lies too far away"),
     "date_order_unusual": _("day and month stand in an unusual order"),
     "date_several": _("several different dates stand there"),
+    "id_checksum": _("its check digit is wrong"),
+    "id_length": _("it has too many or too few characters"),
+    "id_format": _("it is not written as such numbers are"),
+    "id_component": _("a part of it cannot exist in such numbers"),
     "number_several": _("several different numbers stand there"),
     "number_too_long": _("the number has too many digits"),
     "ocr_digit_repaired": _("a letter was taken for a digit"),
@@ -95,7 +104,7 @@ FINDINGS: Words = {
     # Of a rule between fields that has no words of its own; those of a type's rules stand in its schema.
     "rule": _("does not fit the other values"),
 }
-# What a confidence was made from (`inference.fields.score`).
+# What a confidence was made from (`inference.fields.score`, `inference.fields.answer_score`).
 EVIDENCE: Words = {
     "share": _("share of belief among the candidates"),
     "margin": _("lead over the next candidate"),
@@ -108,6 +117,17 @@ EVIDENCE: Words = {
     "only": _("the only value of its kind on the page"),
     "boundary": _("its text begins and ends where the print does"),
     "rules": _("agrees with the other values"),
+    "grounding": _("found among the words of the page"),
+    "digits": _("its digits are printed so"),
+    "edges": _("no more text stands before or behind it"),
+    "readers_agree": _("the second reader chose the same value"),
+    "in_row": _("stands in line with the other values of its row"),
+    "token_min": _("probability of its least sure part"),
+    "token_mean": _("mean probability of its parts"),
+    "token_margin": _("smallest lead of a part over its rival"),
+    "token_entropy": _("largest uncertainty of a part"),
+    "n_tokens": _("number of its parts"),
+    "vote_agreement": _("read alike at two sizes"),
 }
 VERDICTS: Words = {
     "confirmed": _("confirmed"),

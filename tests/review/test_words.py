@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from django.utils import translation
 
+from inference.answers.merge import PAGES_DISAGREE
 from inference.errors import UnreadableFileError
-from inference.fields import cross_rules, score
+from inference.fields import answer_score, cross_rules, score
+from inference.fields.answer_score import NOT_GROUNDED
+from inference.fields.answered import LEFT_OUT
+from inference.fields.answered_document import REPAIRED
 from inference.types import ValueType
 from review import words
 from review.models import DocumentStatus, Verdict
@@ -60,6 +64,9 @@ def test_every_finding_of_the_reader_has_words() -> None:
         (Verdict.values, words.VERDICTS),
         (ValueType, words.VALUE_TYPES),
         (score.WEIGHTS, words.EVIDENCE),
+        ({**answer_score.FIELD_WEIGHTS, **answer_score.CELL_WEIGHTS}, words.EVIDENCE),
+        (("token_entropy", "n_tokens"), words.EVIDENCE),
+        ((NOT_GROUNDED, REPAIRED, LEFT_OUT, PAGES_DISAGREE), words.FINDINGS),
         ([cross_rules.EVIDENCE], words.EVIDENCE),
     ],
 )
