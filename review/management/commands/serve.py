@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from review.management.lookup import refuse_unmigrated
+from review.management.ports import refuse_taken_port
 from review.management.supervision import Child, Supervisor
 
 STOP_SECONDS = 40.0
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         if not 0 < self._port < 65536:
             raise CommandError("--port must be from 1 to 65535.")
         refuse_unmigrated()
-        self._refuse_taken_port()
+        refuse_taken_port(self._host, self._port)
         self._is_announced = False
         children = [self._web()] + ([self._work(options["workers"])] if options["workers"] else [])
         supervisor = Supervisor(children, stop_seconds=STOP_SECONDS, on_tick=self._announce)
@@ -65,18 +66,6 @@ class Command(BaseCommand):
         return Child(
             "work", [sys.executable, str(settings.BASE_DIR / "manage.py"), "work"], {"STET_WORKERS": str(n_workers)}
         )
-
-    def _refuse_taken_port(self) -> None:
-        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((self._host, self._port))
-            except OSError as error:
-                raise CommandError(
-                    f"Cannot listen on {self._host}, port {self._port}: {error.strerror}. "
-                    "Stop what uses it, or name another port: --port 8001."
-                ) from None
 
     def _announce(self) -> None:
         """Print the address once, when somebody answers there."""
