@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from inference.serving.vllm_command import DEFAULT_FLAGS
-from inference.types import VlmSpec
+from inference.types import ImagingProfile, VlmSpec
 
 SPEC = VlmSpec(
     kind="vllm_server",
@@ -16,6 +16,9 @@ SPEC = VlmSpec(
     vllm_version="0.32.0",
     server_flags=DEFAULT_FLAGS,
 )
+
+# Small pages, where what is claimed does not hang on their size.
+SMALL = replace(SPEC, imaging=ImagingProfile(max_pixels=250_000))
 
 
 def with_flags(**flags: Any) -> VlmSpec:

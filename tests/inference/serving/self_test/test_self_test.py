@@ -10,18 +10,16 @@ from inference.engines.vllm_server import ServedModel
 from inference.errors import EngineUnavailableError
 from inference.serving.chat import chat_client
 from inference.serving.self_test import Check, SelfTestReport, run_self_test
-from inference.types import Decoding, ImagingProfile, VlmSpec
-from tests.inference.serving import specs
+from inference.types import Decoding, VlmSpec
 from tests.inference.serving.self_test.fake_vllm import FakeVllm
+from tests.inference.serving.specs import SMALL, with_flags
 
-# Small pages: what is tried out does not hang on their size.
-SPEC = replace(specs.SPEC, imaging=ImagingProfile(max_pixels=250_000))
 ADAPTED = replace(
-    specs.with_flags(enable_lora=True, lora_modules={"ad1": "adapters/ad1"}), adapter="ad1", imaging=SPEC.imaging
+    with_flags(enable_lora=True, lora_modules={"ad1": "adapters/ad1"}), adapter="ad1", imaging=SMALL.imaging
 )
 
 
-def tried(server: FakeVllm, spec: VlmSpec = SPEC, told: list[Check] | None = None) -> SelfTestReport:
+def tried(server: FakeVllm, spec: VlmSpec = SMALL, told: list[Check] | None = None) -> SelfTestReport:
     with chat_client("http://vllm", transport=httpx.MockTransport(server)) as client:
         model = ServedModel(spec, client, first_wait_seconds=0.0)
         return run_self_test(spec, model, client, None if told is None else told.append)
@@ -96,9 +94,9 @@ def test_a_server_that_is_away_gives_no_report() -> None:
         raise httpx.ConnectError("refused", request=request)
 
     with chat_client("http://vllm", transport=httpx.MockTransport(away)) as client:
-        model = ServedModel(SPEC, client, first_wait_seconds=0.0)
+        model = ServedModel(SMALL, client, first_wait_seconds=0.0)
         with pytest.raises(EngineUnavailableError):
-            run_self_test(SPEC, model, client)
+            run_self_test(SMALL, model, client)
 
 
 def test_guided_json_is_told_to_be_ignored() -> None:
@@ -121,15 +119,15 @@ def test_white_space_is_made_likely_where_the_server_tells_its_tokens() -> None:
 
 
 def test_what_a_version_does_not_use_decides_nothing() -> None:
-    free = replace(SPEC, decoding=Decoding(is_constrained=False))
+    free = replace(SMALL, decoding=Decoding(is_constrained=False))
     assert {"constrained", "no_white_space_loop"} <= failed(tried(FakeVllm("ignores_schema")))
     assert not {"constrained", "no_white_space_loop"} & failed(tried(FakeVllm("ignores_schema"), free))
-    unscored = replace(SPEC, decoding=Decoding(top_logprobs=0))
+    unscored = replace(SMALL, decoding=Decoding(top_logprobs=0))
     assert "logprobs" not in failed(tried(FakeVllm(), unscored))
 
 
 def test_an_answer_that_has_no_room_beside_the_largest_page_fails_the_budget() -> None:
-    wide = replace(SPEC, decoding=Decoding(max_tokens=8000))
+    wide = replace(SMALL, decoding=Decoding(max_tokens=8000))
     assert failed(tried(FakeVllm(), wide)) == {"pixel_budget"}
 
 
@@ -162,7 +160,7 @@ def test_whether_adapters_load_at_run_time_is_told(fault: str, can: bool) -> Non
 
 def test_a_model_without_a_server_is_tried_by_its_answers_alone() -> None:
     with chat_client("http://vllm", transport=httpx.MockTransport(FakeVllm())) as client:
-        report = run_self_test(SPEC, ServedModel(SPEC, client, first_wait_seconds=0.0))
+        report = run_self_test(SMALL, ServedModel(SMALL, client, first_wait_seconds=0.0))
     assert report.is_passed
     assert [check.name for check in report.checks] == [
         "constrained", "logprobs", "length_seen", "repeatable", "images_kept_apart", "pixel_budget",
