@@ -116,7 +116,7 @@ class FeatureMaker:
             "first_page": 1.0 if span.page.page_number == 1 else 0.0,
             "text_size": min(span.run.bbox.height / span.page.text_height, 3.0) / 3.0,
             "ocr_score": span.ocr_score,
-            "has_value": 0.0 if value is None else 1.0,
+            "has_value": float(value is not None or bool(span.normalised.alternatives)),
             "findings": min(len(span.normalised.findings), 2) / 2.0,
             "repeated": min(self._counts[value] - 1, 3) / 3.0 if value is not None else 0.0,
             "pattern": self._pattern(span),

@@ -1,6 +1,7 @@
 """One field's spans on a document's pages, each with its features and its score: what a choice is made from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from inference.fields.features import FeatureMaker
@@ -48,7 +49,9 @@ class ScoredField(NamedTuple):
 
     def candidates(self) -> tuple[Candidate, ...]:
         """Return the best spans as candidates, each with the share of belief that it would have alone."""
-        return tuple(_candidate(self, row, share) for row, share in enumerate(_shares(self.scores[:KEPT_CANDIDATES])))
+        shares = _shares(self.scores[:KEPT_CANDIDATES])
+        found = (candidate for row, share in enumerate(shares) for candidate in _candidates(self, row, share))
+        return tuple(islice(found, KEPT_CANDIDATES))
 
 
 def score_field(
@@ -94,11 +97,11 @@ def _shares(scores: Sequence[float]) -> list[float]:
     return [choice.share for row in range(len(scores)) if (choice := choose(scores[row : row + 1], [""])) is not None]
 
 
-def _candidate(field: ScoredField, row: int, share: float) -> Candidate:
+def _candidates(field: ScoredField, row: int, share: float) -> Iterator[Candidate]:
+    """Yield a span as a candidate, or one for each value that it may mean, for a person to choose from."""
     span = field.spans[row]
-    return Candidate(
-        span.text, span.normalised.value, span.page.page_number, span.bbox, field.features[row], round(share, 6)
-    )
+    for value in span.normalised.alternatives or (span.normalised.value,):
+        yield Candidate(span.text, value, span.page.page_number, span.bbox, field.features[row], round(share, 6))
 
 
 def span_key(span: Span, spec: FieldSpec) -> str:

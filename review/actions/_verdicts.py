@@ -23,6 +23,11 @@ _UNREADABLE_AS = {
     ValueType.NUMBER: _("This is not a number. Write it in digits, such as 12.5."),
     ValueType.DATE: _("This is not a date. Write it as on the page, or as year-month-day, such as 2018-12-25."),
 }
+# What is typed in must be one value: nobody guesses for a person what they meant.
+_AMBIGUOUS_AS = {
+    "date_ambiguous": _("Day and month could be the other way round. Write it as year-month-day, such as 2018-12-25."),
+    "date_era_ambiguous": _("The year could be of another calendar. Write it as year-month-day, such as 2018-12-25."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +123,11 @@ def canonical_value(value: str | None, field_path: str, spec: FieldSpec) -> str 
     """
     if value is None:
         return None
-    known = normalise(value, spec.value_type, spec.locale).value
+    outcome = normalise(value, spec.value_type, spec.locale)
+    known = outcome.value
     if known is None and spec.value_type in _UNREADABLE_AS:
-        raise InvalidInputError.at(field_path, _UNREADABLE_AS[spec.value_type])
+        said = (_AMBIGUOUS_AS[finding] for finding in outcome.findings if finding in _AMBIGUOUS_AS)
+        raise InvalidInputError.at(field_path, next(said, _UNREADABLE_AS[spec.value_type]))
     return value if known is None or spec.value_type in _AS_TYPED else known
 
 

@@ -22,7 +22,7 @@ from review.routing.reasons import Reason
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"[a-z]+(_[a-z0-9]+)+")
-MAKERS = {"Normalised", "_checked", "FieldReading", "append", "_finding"}
+MAKERS = {"Normalised", "_decided", "FieldReading", "append", "_finding"}
 
 
 def finding_codes() -> set[str]:

@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """The canonical `value`, or None where the text has none; `findings` are codes of what is doubtful about it."""
+    """The canonical `value`, or None where the text has none; `findings` are codes of what is doubtful about it.
+
+    `alternatives` are the values that the text may mean where nothing on it decides between them.
+    """
 
     value: str | None
     findings: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
 
 
 class Found(NamedTuple):

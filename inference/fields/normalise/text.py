@@ -21,6 +21,14 @@ def clean_text(text: str) -> str:
     return SPACE.sub(" ", plain).strip()
 
 
+def plain_digits(text: str) -> str:
+    """Return the text, character for character, with the decimal digits of every script as 0 to 9 (๒๕๖๙ as 2569)."""
+    if text.isascii():
+        return text
+    digits = ((character, unicodedata.decimal(character, None)) for character in text)
+    return "".join(character if digit is None else str(digit) for character, digit in digits)
+
+
 def without_accents(text: str, locale: str) -> str:
     """Drop accents where the locale's language has none: there they are specks on the scan, read as accents."""
     if text.isascii() or split_locale(locale)[0] not in WITHOUT_ACCENTS:

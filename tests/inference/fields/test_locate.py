@@ -184,7 +184,7 @@ def test_doubts_about_the_value_are_findings_and_cap_confidence() -> None:
     doubtful = one_field(field(ValueType.DATE, keywords=("date",), locale="en"), page)
     assert clear.findings == ()
     assert doubtful.findings == ("date_ambiguous",)
-    assert doubtful.value == "2018-04-03"
+    assert (clear.value, doubtful.value) == ("2018-04-03", None)
     assert clear.confidence is not None
     assert doubtful.confidence is not None
     assert doubtful.confidence <= 0.5 < clear.confidence
@@ -300,3 +300,12 @@ def test_the_real_engine_reads_rendered_invoices(invoice: Invoice) -> None:
         != comparable(value, INVOICE.spec_of(path).value_type, INVOICE.locale)  # type: ignore[union-attr]
     }
     assert wrong == {}
+
+
+def test_a_date_that_may_be_two_has_no_value_and_both_to_choose_from() -> None:
+    answer = one_field(field(ValueType.DATE, locale="en", is_required=True), reading(("Date: 03/04/2018", 100, 100)))
+    assert (answer.value, answer.raw_text, answer.findings) == (None, "03/04/2018", ("date_ambiguous",))
+    assert answer.confidence is not None
+    assert answer.confidence <= 0.5
+    assert [candidate.value for candidate in answer.candidates] == ["2018-04-03", "2018-03-04"]
+    assert {candidate.text for candidate in answer.candidates} == {"03/04/2018"}

@@ -185,6 +185,23 @@ def test_the_same_date_in_another_spelling_is_no_correction() -> None:
     assert settle(TaskField("/x", spec, prediction, None, None), answer) == Settled(Verdict.CONFIRMED, "2018-12-25")
 
 
+@pytest.mark.parametrize(
+    ("typed", "locale", "said"),
+    [
+        ("03/04/2018", "en", "Day and month could be the other way round."),
+        ("03/04/2018", "zh-CN", "Day and month could be the other way round."),
+        ("29/11/69", "th-TH", "The year could be of another calendar."),
+    ],
+)
+def test_what_a_person_meant_is_asked_and_not_guessed(typed: str, locale: str, said: str) -> None:
+    spec = FieldSpec(path="/x", value_type=ValueType.DATE, locale=locale)
+    with pytest.raises(InvalidInputError) as caught:
+        settle(TaskField("/x", spec, None, None, None), FieldVerdict("/x", "missing", typed))
+    assert str(caught.value.details["problems"][0]["message"]).startswith(said)
+    clear = settle(TaskField("/x", spec, None, None, None), FieldVerdict("/x", "missing", "2018-04-03"))
+    assert clear == Settled(Verdict.MISSING, "2018-04-03")
+
+
 @pytest.mark.parametrize("value_type", [ValueType.DATE, ValueType.AMOUNT, ValueType.NUMBER])
 def test_a_typed_value_that_its_type_cannot_hold_is_refused_with_an_example(value_type: ValueType) -> None:
     with pytest.raises(InvalidInputError) as caught:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inference.fields.normalise.outcome import NOTHING, Normalised
-from inference.fields.normalise.text import clean_text, normalise_name, normalise_text, without_accents
+from inference.fields.normalise.text import clean_text, normalise_name, normalise_text, plain_digits, without_accents
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,10 @@ def test_other_scripts_are_no_accents(text: str) -> None:
 def test_names_are_fixed_points(text: str, locale: str) -> None:
     once = normalise_name(text, locale).value
     assert once is None or normalise_name(once, locale).value == once
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"), [("๒๕๖๙/๑๑", "2569/11"), ("٢٠٢٦", "2026"), ("2026 年", "2026 年"), ("²", "²")]
+)
+def test_digits_of_every_script_become_plain_one_for_one(text: str, plain: str) -> None:
+    assert plain_digits(text) == plain
