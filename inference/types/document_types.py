@@ -86,6 +86,8 @@ def _missing_label(node: Mapping[str, Any], base: str) -> Iterator[Problem]:
 def _leaf_problems(node: Mapping[str, Any], base: str) -> Iterator[Problem]:
     yield from _missing_label(node, base)
     yield from hint_problems(node, base, LEAF_HINTS)
+    if "x-id-scheme" in node and node.get("x-value-type") != ValueType.ID:
+        yield pointer(base, "x-id-scheme"), 'x-id-scheme needs "x-value-type": "id"'
     if "pattern" in node and (message := check_regex(node["pattern"])):
         yield pointer(base, "pattern"), f"pattern {message}"
 
@@ -180,6 +182,7 @@ def _field_spec(node: Mapping[str, Any], path: str, locale: str, *, is_required:
         error_cost=float(node.get("x-error-cost", 1.0)),
         is_high_value=node.get("x-high-value", False),
         locale=locale,
+        id_scheme=node.get("x-id-scheme"),
     )
 
 

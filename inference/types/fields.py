@@ -32,7 +32,8 @@ class FieldSpec:
     `pattern` a regular expression that is found in the raw text.
     `error_cost` is what one wrong value costs, in any unit that is the same for all fields; `is_high_value` asks for a
     second reading of its pages, where a language model reads (R7). `rule_messages` maps the code of each cross-field
-    rule that names the field ("rule:rows_add_up") to what people are told when it is broken, by language.
+    rule that names the field ("rule:rows_add_up") to what people are told when it is broken, by language. `id_scheme`
+    names the scheme of a tax or registration number ("cn.uscc"), whose check digits are looked at.
     """
 
     path: str
@@ -49,6 +50,7 @@ class FieldSpec:
     is_high_value: bool = False
     locale: str = "en"
     rule_messages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    id_scheme: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

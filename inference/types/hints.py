@@ -7,6 +7,7 @@ from typing import Any
 from rapidfuzz import fuzz, process
 
 from inference.types.fields import ValueType
+from inference.types.id_schemes import known_schemes, scheme_module
 
 Problem = tuple[str, str]
 
@@ -84,6 +85,13 @@ def _check_locale(value: object) -> str | None:
     return 'must be a language tag such as "en-MY" or "zh-CN"'
 
 
+def _check_scheme(value: object) -> str | None:
+    if isinstance(value, str) and scheme_module(value) is not None:
+        return None
+    near = did_you_mean(value, known_schemes())
+    return f'unknown scheme {value!r}{near}; schemes are the modules of python-stdnum, such as "cn.uscc" or "eu.vat"'
+
+
 Check = Callable[[object], str | None]
 
 LEAF_HINTS: Mapping[str, Check] = {
@@ -97,6 +105,7 @@ LEAF_HINTS: Mapping[str, Check] = {
     "x-region": _check_region,
     "x-pattern": check_regex,
     "x-max-lines": check_count,
+    "x-id-scheme": _check_scheme,
 }
 CONTAINER_HINTS: Mapping[str, Check] = {"x-label": check_label}
 TYPE_HINTS: Mapping[str, Check] = {

@@ -45,7 +45,14 @@ def codes_in(tree: ast.AST) -> Iterator[str]:
 
 
 def test_the_search_for_codes_finds_them() -> None:
-    assert {"date_ambiguous", "pattern_mismatch", "not_found", "amount_ambiguous"} <= finding_codes()
+    assert {
+        "date_ambiguous",
+        "date_era_ambiguous",
+        "id_checksum",
+        "pattern_mismatch",
+        "not_found",
+        "amount_ambiguous",
+    } <= finding_codes()
 
 
 def test_every_finding_of_the_reader_has_words() -> None:

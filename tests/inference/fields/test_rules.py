@@ -1,7 +1,9 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inference.fields.normalise import Normalised
-from inference.fields.rules import compiled, findings_of
+from inference.fields.rules import compiled, findings_of, id_findings
 from inference.types import ValueType
 from tests.inference.fields.pages import field
 
@@ -39,3 +41,40 @@ def test_patterns_are_searched_not_anchored() -> None:
 
 def test_patterns_are_compiled_once() -> None:
     assert compiled("a+") is compiled("a+")
+
+
+TAXPAYER = field(ValueType.ID, id_scheme="cn.uscc")
+
+
+@pytest.mark.parametrize(
+    ("number", "findings"),
+    [
+        ("91110000600037341L", ()),
+        ("911100006000373411", ("id_checksum",)),
+        ("9111000060003734", ("id_length",)),
+        ("9111OOOO600037341L", ("id_format",)),
+        ("X1110000600037341L", ("id_format",)),
+    ],
+)
+def test_the_number_of_a_scheme_is_checked_and_what_is_wrong_is_named(number: str, findings: tuple[str, ...]) -> None:
+    assert findings_of(TAXPAYER, number, Normalised(number)) == findings
+
+
+def test_a_part_that_cannot_exist_is_named() -> None:
+    assert id_findings("my.nric", "771305-02-1234") == ("id_component",)
+    assert id_findings("my.nric", "770305-02-1234") == ()
+
+
+def test_a_number_without_a_scheme_is_not_checked_and_none_that_was_not_read() -> None:
+    assert findings_of(PLAIN, "911100006000373411", Normalised("911100006000373411")) == ()
+    assert findings_of(TAXPAYER, "?", Normalised(None)) == ("not_normalised",)
+
+
+def test_a_scheme_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"cn\.usc"):
+        id_findings("cn.usc", "1")
+
+
+@given(st.text(max_size=24), st.sampled_from(["cn.uscc", "my.nric", "eu.vat", "iban", "de.vat", "tw.ubn"]))
+def test_whatever_stands_there_is_answered_with_codes(number: str, scheme: str) -> None:
+    assert set(id_findings(scheme, number)) <= {"id_checksum", "id_length", "id_format", "id_component"}
