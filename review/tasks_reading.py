@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from inference.errors import AnswerError
 from inference.fields.cross_rules import cross_findings
-from inference.fields.locate import locate
+from inference.fields.extract import extract
 from inference.registry import engine_for
 from inference.types import DocumentTypeSpec, FieldReading, PageImage, PageReading, PageRequest
 from review.actions.evaluation import register_engine
@@ -101,4 +101,4 @@ def asking(request: PageRequest, words: PageWords) -> PageRequest:
 
 def fields_of(readings: Sequence[PageReading], spec: DocumentTypeSpec) -> tuple[FieldReading, ...]:
     """Return a document's fields from the readings of its pages, checked against the rules between them."""
-    return cross_findings(locate(readings, spec), spec, timezone.localdate())
+    return cross_findings(extract(readings, spec), spec, timezone.localdate())

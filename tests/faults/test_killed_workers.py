@@ -10,6 +10,7 @@ from inference.imaging.pages import open_pages
 from review.actions.intake import file_limits
 from tests.faults.house import House, children_of
 from tests.review.conftest import WORDS, picture
+from tests.review.vlm import answering
 
 
 def hash_of(data: bytes, tmp_path: Path) -> str:
@@ -122,3 +123,25 @@ def test_work_stops_cleanly_and_finishes_what_it_has_in_hand(house: House) -> No
     assert house.alive() == []
     assert house.statuses() == {"one": "stored"}
     assert house.count("workerheartbeat") == 0
+
+
+DECLARE = """
+from review.models import Project
+from tests.review.vlm import read_with_vlm
+read_with_vlm(Project.objects.get(slug="p"))
+"""
+
+
+def test_a_worker_killed_between_the_two_readers_asks_the_model_once(house: House) -> None:
+    declared = house.run("shell", "-c", DECLARE)
+    assert declared.returncode == 0, declared.stderr
+    house.script(answering(sleep_seconds=3))
+    house.send(one=picture("one"))
+    house.start("work")
+    # The words are kept: from now on it waits for the language model.
+    house.wait_for(lambda: house.count("reading") == 1, "the words are kept")
+    os.kill(house.claimed_by(), signal.SIGKILL)
+    house.wait_until_finished(1)
+    assert house.rows("SELECT state, n_attempts FROM review_pageread") == [("read", 2)]
+    assert (house.count("reading"), house.count("rawanswer")) == (2, 1)
+    nothing_is_double(house, 1)

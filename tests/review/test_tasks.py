@@ -309,7 +309,7 @@ def test_no_document_text_reaches_log_or_queue(
     def fail(*args: Any) -> None:
         raise ValueError("SECRET text of the document")
 
-    monkeypatch.setattr(tasks_reading, "locate", fail)
+    monkeypatch.setattr(tasks_reading, "extract", fail)
     with pytest.raises(TaskFailedError) as failure:
         open_document(document.pk)
     assert "SECRET" not in str(failure.value)

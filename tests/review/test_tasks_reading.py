@@ -17,6 +17,7 @@ from review.models import (
     EngineVersion,
     ExtractionRun,
     FieldDecision,
+    FieldPrediction,
     Page,
     PageRead,
     RawAnswer,
@@ -271,3 +272,37 @@ def test_nothing_is_stored_for_sure_until_the_last_self_test_is_passed(
         assert (document.band, document.status) == ("sampled", "stored")
         assert "engine_not_proven" in document.reasons
         assert set(FieldDecision.objects.values_list("band", flat=True)) == {"sampled"}
+
+
+def test_the_fields_are_those_of_the_answer_found_again_among_the_words(
+    cast: Cast, script: Script, version: EngineVersion
+) -> None:
+    script(default=answering())
+    send(cast, picture())
+    work_off()
+    found = {one.field_path: one for one in FieldPrediction.objects.all()}
+    assert {path: one.value for path, one in found.items()} == {
+        "/company": "BOOK TA K SDN BHD",
+        "/date": "2018-12-25",
+        "/total": "9.00",
+    }
+    assert found["/total"].evidence["grounding"] == 1.0
+    assert found["/total"].bbox == [0.7, 0.6, 0.8, 0.63]
+
+
+def test_a_value_that_is_not_on_the_page_goes_to_a_person(cast: Cast, script: Script, version: EngineVersion) -> None:
+    record_self_test(actor=SYSTEM, engine_version=version, report={}, is_passed=True)
+    script(default=answering({**VALUES, "total": "91.40"}))
+    document = send(cast, picture())
+    work_off()
+    assert finished(document).status == "review"
+    assert "not_grounded" in FieldPrediction.objects.get(field_path="/total").findings
+
+
+def test_a_mended_answer_is_never_stored_unseen(cast: Cast, script: Script, version: EngineVersion) -> None:
+    record_self_test(actor=SYSTEM, engine_version=version, report={}, is_passed=True)
+    script(default=answering(is_repaired=True))
+    document = send(cast, picture())
+    work_off()
+    assert finished(document).status == "review"
+    assert all("answer_repaired" in one.findings for one in FieldPrediction.objects.exclude(value=None))
