@@ -85,7 +85,7 @@ def _is_repeated(edit: FieldEdit, kept: tuple[str, str | None], author_id: int, 
 
 def _both(edit: FieldEdit | None, answer: FieldVerdict) -> dict[str, Any]:
     """Return what stands and what was typed, for the person to compare."""
-    current = {"version": 0, "verdict": None, "value": None, "author": "", "saved_at": None}
+    current: dict[str, Any] = {"version": 0, "verdict": None, "value": None, "author": "", "saved_at": None}
     if edit is not None:
         current = {
             "version": edit.version,

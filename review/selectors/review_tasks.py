@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from inference.types import DocumentTypeSpec, FieldSpec, GroupSpec
@@ -179,9 +179,23 @@ def queue_summary(
     )
 
 
-def n_waiting(project: Project) -> int:
-    """Return how many tasks of a project are open, held or not."""
-    return ReviewTask.objects.filter(project=project, state=TaskState.OPEN).count()
+def n_waiting(project: Project, reviewer: User) -> int:
+    """Return how many open tasks `reviewer` may be given, held or not; one query of three index walks.
+
+    Left out are second looks that the person is not told of, and what a manager kept for somebody else.
+    """
+    is_others = Q(assignee__gt=0) & ~Q(assignee=reviewer)
+    open_tasks = ReviewTask.objects.filter(project=OuterRef("pk"), state=TaskState.OPEN)
+    looks = open_tasks.filter(~Q(kind=TaskKind.REVIEW)).filter(hidden_from(reviewer) | is_others)
+    parts = (open_tasks, looks, open_tasks.filter(is_others, kind=TaskKind.REVIEW))
+    counts = Project.objects.filter(pk=project.pk).values_list(*(_count_of(part) for part in parts)).get()
+    n_open, n_hidden, n_kept = (n or 0 for n in counts)
+    return int(n_open - n_hidden - n_kept)
+
+
+def _count_of(tasks: QuerySet[ReviewTask]) -> Subquery:
+    """Return the number of tasks of the outer project, null for none."""
+    return Subquery(tasks.order_by().values("project").annotate(n=Count("pk")).values("n"))
 
 
 def current_edits(task: ReviewTask) -> dict[str, FieldEdit]:

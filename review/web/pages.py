@@ -51,7 +51,7 @@ def render_in_project(
     """Render a page of a project within its frame: the switcher, the navigation of the actor's role."""
     role = role_in(actor, project) or Role.VIEWER
     frame = {
-        "n_waiting": n_waiting(project) if role.includes(Role.REVIEWER) else 0,
+        "n_waiting": n_waiting(project, actor.user) if actor.user and role.includes(Role.REVIEWER) else 0,
         "project": project,
         "projects": projects_for(actor),
         "is_reviewer": role.includes(Role.REVIEWER),

@@ -29,6 +29,7 @@ export class Finish {
     if (!task || this.isBusy || task.isLost) return;
     const open = task.asked[0];
     if (open) return cursor.to(open);
+    this.desk.taking.leftBehind(task);
     await this.finish(`${task.id}/submit/`, { verdicts: task.verdicts }, texts.submitted);
   }
 

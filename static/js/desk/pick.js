@@ -3,7 +3,7 @@
 import { Refused, call, request, say, settings, texts } from "./api.js";
 import { element } from "./fields.js";
 
-const ASK_EVERY = 300;
+const ASK_EVERY = 150;
 const PATIENCE = 20_000;
 
 /** Words joined as they stand: top to bottom, left to right; Chinese without spaces. */

@@ -10,6 +10,13 @@ const MAY_BE_TAKEN = new Set(["review_task.created", "review_task.released", "re
 export class Taking {
   constructor(desk) {
     this.desk = desk;
+    // What this person finished, by document: a second look at it is not for them, and they are not told of it.
+    this.finished = new Map();
+  }
+
+  /** A task is finished here: what follows from it counts for others. */
+  leftBehind(task) {
+    this.finished.set(task.document, task.id);
   }
 
   async next() {
@@ -64,9 +71,11 @@ export class Taking {
   happened({ name, payload }) {
     const { desk } = this;
     const counter = document.getElementById("n-waiting");
-    const step = QUEUE_STEPS[name] ?? 0;
+    const own = this.finished.get(payload?.document_id);
+    const isForOthers = own !== undefined && own !== payload.task_id;
+    const step = isForOthers ? 0 : (QUEUE_STEPS[name] ?? 0);
     if (counter && step) counter.textContent = String(Math.max(0, Number(counter.textContent) + step));
-    const mayBeTaken = MAY_BE_TAKEN.has(name);
+    const mayBeTaken = MAY_BE_TAKEN.has(name) && !isForOthers;
     if (mayBeTaken && desk.root.dataset.state === "empty") return this.next();
     const isOurs = payload?.task_id === desk.task?.id && payload?.holder !== settings.user;
     if (isOurs && name.startsWith("review_task.") && !desk.finish.isBusy) desk.lease.renew();

@@ -12,11 +12,13 @@ from review.models import (
     FieldEdit,
     Project,
     ReviewTask,
+    Role,
     TaskSkip,
     TaskState,
     Verdict,
 )
 from review.selectors.review_tasks import (
+    n_waiting,
     queue_summary,
     task_detail,
     task_field,
@@ -26,6 +28,7 @@ from review.selectors.review_tasks import (
 )
 from tests import factories
 from tests.conftest import Cast
+from tests.review.actions.second_room import COMPANY, TOTAL, answer, draw_all, make_first_task
 from tests.review.invoices import INVOICE, make_invoice
 
 
@@ -117,6 +120,33 @@ def test_finished_tasks_and_their_skips_are_not_counted(cast: Cast, tasks: list[
     ReviewTask.objects.filter(pk=tasks[0].pk).update(state=TaskState.DONE)
     summary = queue_summary(cast.project, reviewer=cast.manager)
     assert (summary.n_open, summary.n_skipped) == (3, 0)
+
+
+def test_what_waits_for_one_is_what_they_may_be_given(cast: Cast, tasks: list[ReviewTask]) -> None:
+    hold(tasks[0], cast, seconds=60)
+    ReviewTask.objects.filter(pk=tasks[1].pk).update(assignee=cast.manager)
+    ReviewTask.objects.filter(pk=tasks[2].pk).update(assignee=cast.reviewer)
+    TaskSkip.objects.create(task=tasks[3], reviewer=cast.reviewer, reason="no idea")
+    assert n_waiting(cast.project, cast.reviewer) == 3
+    assert n_waiting(cast.project, cast.manager) == 3
+    assert n_waiting(cast.other_project, cast.stranger) == 0
+
+
+def test_a_second_look_at_ones_own_work_does_not_wait_for_one(cast: Cast, tasks: list[ReviewTask]) -> None:
+    draw_all(cast)
+    other = factories.make_member(cast.project, Role.REVIEWER, "ana")
+    answer(cast.reviewer, make_first_task(cast), COMPANY, TOTAL)
+    assert (n_waiting(cast.project, cast.reviewer), n_waiting(cast.project, other)) == (4, 5)
+    # A seeded task that is kept for one is hidden from all others: it is left out once, not twice.
+    ReviewTask.objects.filter(kind="second_review").update(kind="seeded", assignee=other)
+    assert (n_waiting(cast.project, cast.reviewer), n_waiting(cast.project, other)) == (4, 5)
+
+
+def test_what_waits_for_one_is_one_query(
+    cast: Cast, tasks: list[ReviewTask], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(1):
+        assert n_waiting(cast.project, cast.reviewer) == len(tasks)
 
 
 def make_queue(document_type: DocumentType, n: int) -> None:
