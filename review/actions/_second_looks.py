@@ -24,7 +24,7 @@ from review.models import (
 )
 from review.routing.sampling import Purpose, draw
 from review.selectors.review_tasks import TaskDetail
-from review.selectors.second_looks import has_other_reviewer, labels_of, second_review_of, standing_values, truth_of
+from review.selectors.second_looks import has_other_reviewer, known_values, labels_of, second_review_of, standing_values
 
 
 def draw_second_review(detail: TaskDetail, reviewer: User) -> None:
@@ -123,8 +123,8 @@ def settle_dispute(detail: TaskDetail, decided: Mapping[str, Answer], labels: It
 
 
 def check_seeded(detail: TaskDetail, reviewer: User, answers: Mapping[str, Answer]) -> None:
-    """Hold a reviewer's answers on a seeded task against the agreed values."""
-    truth = truth_of(detail.task.document_id)
+    """Hold a reviewer's answers on a seeded task against the known values."""
+    known = known_values(detail.task.document)
     ReviewerCheck.objects.bulk_create(
         ReviewerCheck(
             project_id=detail.task.project_id,
@@ -133,11 +133,11 @@ def check_seeded(detail: TaskDetail, reviewer: User, answers: Mapping[str, Answe
             field_path=field.path,
             reviewer=reviewer,
             source=CheckSource.SEEDED,
-            is_right=agree(answers[field.path], shown_value(truth[field.path].value, field.spec)),
+            is_right=agree(answers[field.path], shown_value(known[field.path], field.spec)),
             inclusion_probability=1.0,
         )
         for field in detail.fields
-        if field.is_to_examine and field.path in truth and field.path in answers
+        if field.is_to_examine and field.path in known and field.path in answers
     )
 
 

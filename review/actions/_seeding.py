@@ -15,7 +15,7 @@ def slip_in_seed(project: Project, user: User, task_id: int) -> tuple[int, str] 
     """Make a seeded task, held by `user`, to be given in the place of the task that is next; return id and token.
 
     None when the hash of person and task says no, when there was one before this task already, or when there is no
-    document with agreed values that the person has not worked on. The task that was next stays in the queue.
+    document with known values that the person has not worked on. The task that was next stays in the queue.
     """
     # Salted with the installation's secret: nobody can work out beforehand which tasks these are.
     drawn = draw(str(task_id), str(user.pk), settings.SECRET_KEY, Purpose.SEEDED)

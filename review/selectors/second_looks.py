@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from review.models import (
+    Document,
     DocumentStatus,
     DocumentType,
     FieldEdit,
@@ -14,6 +15,7 @@ from review.models import (
     GroundTruth,
     Membership,
     Project,
+    RegressionItem,
     ReviewTask,
     Role,
     TaskKind,
@@ -143,31 +145,47 @@ def _given(label: FieldReview | None, verdict: Verdict, value: object) -> tuple[
     return (Verdict(label.verdict), label.value) if label is not None else (verdict, value)
 
 
-def truth_of(document_id: int) -> dict[str, GroundTruth]:
-    """Return what is agreed of a document, by field path."""
-    return {truth.field_path: truth for truth in GroundTruth.objects.filter(document_id=document_id)}
+def known_values(document: Document) -> dict[str, Any]:
+    """Return what is known of a document, by field path: as labelled in a regression set, over it what is agreed."""
+    labelled = _items_of(document.project_id, document.document_type_id).filter(sha256=document.sha256)
+    known: dict[str, Any] = dict(labelled.order_by("-id").values_list("truth", flat=True).first() or {})
+    agreed = GroundTruth.objects.filter(document=document)
+    return known | dict(agreed.values_list("field_path", "value"))
 
 
 def seeds_for(reviewer: User, task: ReviewTask) -> Sequence[ReviewTask]:
-    """Return first reviews whose values are agreed and whose document `reviewer` never worked on; newest first.
+    """Return first reviews whose values are known and whose document `reviewer` never worked on; newest first.
 
-    Of the type of `task`, in whose place one of them would be given; the newest N_SEEDS second reviews are looked at.
+    Of the type of `task`, in whose place one of them would be given. Known are the values that two people agreed on
+    or a third decided, and those of files that a regression set has labels of; the newest N_SEEDS of either are
+    looked at.
     """
-    newest = ReviewTask.objects.filter(
-        project_id=task.project_id,
-        document_type_id=task.document_type_id,
-        kind=TaskKind.SECOND_REVIEW,
-        state=TaskState.DONE,
-    ).order_by("-id")
+    done = ReviewTask.objects.filter(
+        project_id=task.project_id, document_type_id=task.document_type_id, state=TaskState.DONE
+    )
+    agreed = _usable(done.filter(kind=TaskKind.SECOND_REVIEW), reviewer).select_related("first_task")
+    agreed = agreed.filter(Exists(GroundTruth.objects.filter(document=OuterRef("document"))))
+    items = _items_of(task.project_id, task.document_type_id)
+    labelled = done.filter(kind=TaskKind.REVIEW, document__sha256__in=items.values("sha256"))
+    seeds = {look.document_id: look.first_task for look in agreed if look.first_task is not None}
+    seeds |= {review.document_id: review for review in _usable(labelled, reviewer)}
+    return sorted(seeds.values(), key=lambda seed: -seed.pk)
+
+
+def _items_of(project_id: int, document_type_id: int) -> QuerySet[RegressionItem]:
+    """Return the labelled files of a type."""
+    sets = {"regression_set__project_id": project_id, "regression_set__document_type_id": document_type_id}
+    return RegressionItem.objects.filter(**sets)
+
+
+def _usable(tasks: QuerySet[ReviewTask], reviewer: User) -> QuerySet[ReviewTask]:
+    """Narrow the newest tasks to stored documents with which nobody is busy and `reviewer` never was."""
     busy = ReviewTask.objects.filter(document=OuterRef("document"), state=TaskState.OPEN)
     saved = FieldEdit.objects.filter(task__document=OuterRef("document"), author=reviewer)
     finished = ReviewTask.objects.filter(document=OuterRef("document"), finished_by=reviewer)
-    known = GroundTruth.objects.filter(document=OuterRef("document"))
-    usable = ReviewTask.objects.filter(
-        Exists(known), ~Exists(busy), ~Exists(saved), ~Exists(finished), document__status=DocumentStatus.STORED
-    )
-    seeds = usable.filter(pk__in=list(newest.values_list("pk", flat=True)[:N_SEEDS])).select_related("first_task")
-    return [found.first_task for found in seeds.order_by("-id") if found.first_task is not None]
+    newest = list(tasks.order_by("-id").values_list("pk", flat=True)[:N_SEEDS])
+    usable = ReviewTask.objects.filter(~Exists(busy), ~Exists(saved), ~Exists(finished), pk__in=newest)
+    return usable.filter(document__status=DocumentStatus.STORED)
 
 
 def was_preceded(task_id: int, reviewer: User) -> bool:

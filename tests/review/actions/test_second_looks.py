@@ -17,6 +17,8 @@ from review.models import (
     GroundTruth,
     Membership,
     Record,
+    RegressionItem,
+    RegressionSet,
     ReviewerCheck,
     ReviewTask,
     Role,
@@ -485,6 +487,24 @@ def test_a_seeded_task_says_who_was_right_and_changes_nothing(cast: Cast, seed: 
     assert truth(seed.document)["/total"] == ("8.00", "agreed")
     assert not FieldReview.objects.filter(task=lease.task, is_in_sample=True).exists()
     assert not ReviewTask.objects.filter(kind=TaskKind.SECOND_REVIEW, first_task=lease.task).exists()
+
+
+def test_labels_of_a_regression_set_judge_by_value_not_by_spelling(cast: Cast, task: ReviewTask, third: User) -> None:
+    draw_all(cast, second=0.0, seeded=0.0)
+    answer(cast.reviewer, task, COMPANY, TOTAL)
+    regression_set = RegressionSet.objects.create(
+        project=cast.project, document_type=cast.document_type, name="labelled", digest="d"
+    )
+    labels = {"/company": "BOOK TA K", "/total": "RM 8.80"}
+    RegressionItem.objects.create(
+        regression_set=regression_set, name="a.jpg", sha256=task.document.sha256, truth=labels
+    )
+    draw_all(cast, second=0.0, seeded=1.0)
+    make_first_task(cast)
+    lease = next_task(third, cast)
+    assert lease.task.document == task.document
+    finish(third, lease, ("/company", "corrected", "BOOK TAX"), OTHER_TOTAL)
+    assert checks(lease.task) == {"/company": (None, False), "/total": (None, True)}
 
 
 def test_with_nothing_waiting_no_seeded_task_appears(cast: Cast, seed: ReviewTask, third: User) -> None:

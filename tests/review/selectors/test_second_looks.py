@@ -2,12 +2,13 @@
 
 import pytest
 
-from review.models import ReviewTask, Role, TaskKind, TaskState, User
+from review.models import Document, RegressionItem, RegressionSet, ReviewTask, Role, TaskKind, TaskState, User
 from review.selectors.review_tasks import queue_summary, tasks_for, waiting_tasks
 from review.selectors.second_looks import (
     has_other_reviewer,
     has_seen_before,
     is_hidden_from,
+    known_values,
     seeds_for,
     shown_kind,
     was_preceded,
@@ -139,6 +140,44 @@ def test_a_seed_in_dispute_comes_back_once_it_is_settled(cast: Cast, second: Use
     assert list(seeds_for(newcomer, waiting)) == []
     answer(cast.admin, adjudication, OTHER_TOTAL)
     assert len(seeds_for(newcomer, waiting)) == 1
+
+
+def label(cast: Cast, document: Document, **truth: str) -> None:
+    """Put the document's file into a regression set."""
+    RegressionItem.objects.create(
+        regression_set=RegressionSet.objects.create(
+            project=cast.project, document_type=cast.document_type, name=f"set {document.pk}", digest="d"
+        ),
+        name="a.jpg",
+        sha256=document.sha256,
+        truth={f"/{name}": value for name, value in truth.items()},
+    )
+
+
+def test_a_reviewed_document_with_labels_is_a_seed_without_any_second_review(cast: Cast, second: User) -> None:
+    task, waiting = make_first_task(cast), make_first_task(cast)
+    label(cast, task.document, total="RM 8.00")
+    # Not before it was reviewed: a seeded task asks what a review asked.
+    assert list(seeds_for(second, waiting)) == []
+    answer(cast.reviewer, task, COMPANY, TOTAL)
+    assert list(seeds_for(second, waiting)) == [task]
+    assert list(seeds_for(cast.reviewer, waiting)) == []
+    other_type = factories.make_document_type(cast.project, "bill")
+    RegressionSet.objects.update(document_type=other_type)
+    assert list(seeds_for(second, waiting)) == []
+
+
+def test_a_document_that_is_known_twice_is_one_seed_and_what_is_agreed_counts(
+    cast: Cast, second: User, look: ReviewTask
+) -> None:
+    answer(second, look, COMPANY, TOTAL)
+    label(cast, look.document, total="9.99", date="25/12/2018")
+    assert list(seeds_for(cast.admin, make_first_task(cast))) == [look.first_task]
+    assert known_values(look.document) == {"/company": "BOOK TA K", "/total": "8.00", "/date": "25/12/2018"}
+
+
+def test_nothing_is_known_of_a_document_that_nobody_looked_at(cast: Cast) -> None:
+    assert known_values(make_first_task(cast).document) == {}
 
 
 def test_a_seeded_task_is_for_one_person(cast: Cast, second: User, look: ReviewTask) -> None:
