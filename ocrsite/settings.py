@@ -216,6 +216,8 @@ SPECTACULAR_SETTINGS = {
 # --- work -------------------------------------------------------------------------------------------------------
 
 N_WORKERS = env_int("STET_WORKERS", default=2, at_least=1)
+# How far bulk reading stands back from what somebody waits for: the web and the desk's own worker keep niceness 0.
+STET_BULK_NICENESS = env_int("STET_BULK_NICENESS", default=10)
 Q_CLUSTER = {
     "name": "stet",
     "orm": "default",

@@ -1,7 +1,8 @@
 """The django-q2 clusters as one thing that starts, lives and stops: guards, each with workers, pusher and monitor.
 
 One sees to everything that is queued. The other, with one worker, sees to what somebody waits for at a desk: that never
-stands behind a thousand pages, whatever the order of the queue. Its worker loads the engine before anybody asks.
+stands behind a thousand pages, whatever the order of the queue. Its worker loads the engine before anybody asks, and
+does not share a core with bulk reading as an equal: the first cluster is nice (STET_BULK_NICENESS).
 """
 
 import contextlib
@@ -14,6 +15,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db import connections
 from django_q.brokers import get_broker
 from django_q.cluster import Sentinel
@@ -49,6 +51,8 @@ class Guard(Sentinel):  # type: ignore[misc]
 
 
 def _guard_all(stop: Any, started: Any) -> None:  # noqa: ANN401 - the context's events
+    # Inherited by the workers. Where a core is wanted by both, the desk's worker and the web get nearly all of it.
+    os.nice(settings.STET_BULK_NICENESS)
     Guard(stop, started, uuid.uuid4())
 
 

@@ -121,6 +121,22 @@ def test_the_desks_guard_has_one_worker_and_no_schedules(db: None, monkeypatch: 
     assert seen == {"workers": 1, "limit": 1, "schedules": False, "queue": "stet-desk"}
 
 
+def test_bulk_reading_stands_back_and_the_desk_does_not(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.STET_BULK_NICENESS = 7
+    steps: list[object] = []
+    monkeypatch.setattr("review.management.cluster.os.nice", steps.append)
+    monkeypatch.setattr(cluster, "Guard", lambda *_args, **_options: steps.append("guard"))
+    for name in ("WORKERS", "QUEUE_LIMIT", "SCHEDULER"):
+        monkeypatch.setattr(Conf, name, getattr(Conf, name))
+    monkeypatch.setattr("review.management.cluster.post_spawn.connect", lambda _heard, **_: None)
+    monkeypatch.setattr(cluster, "get_broker", lambda _name: None)
+    cluster._guard_all(Event(), Event())
+    # Before the workers are forked, which inherit it.
+    assert steps == [7, "guard"]
+    cluster._guard_desk(Event(), Event())
+    assert steps == [7, "guard", "guard"]
+
+
 def test_a_desk_whose_engine_fails_to_load_works_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise TaskFailedError("warm_up: MemoryError")
