@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 from inference.fields.folding import FoldedPage, Passage
 from inference.fields.normalise import TYPED, Normalised, clean_text, folded
-from inference.fields.spans import Span, block
+from inference.fields.spans import Span, lines_span
 from inference.types import FieldSpec
 
 AS_VALUE, AS_PRINTED = 1.0, 0.9
@@ -81,6 +81,7 @@ def _nearly(value: str, found: Sequence[Span]) -> list[Place]:
 def _as_printed(forms: set[str], normalised: Normalised, page: FoldedPage) -> Iterator[Span]:
     """Yield where one of the forms is printed, white space aside, with no further digit at either end."""
     needles = {squeezed for form in forms if (squeezed := _squeezed(form))}
+    plain = {_without_spaces(form) for form in forms}
     for run in page.layout.runs:
         kept = [position for position, character in enumerate(run.text) if not character.isspace()]
         line = _squeezed(run.text)
@@ -90,13 +91,28 @@ def _as_printed(forms: set[str], normalised: Normalised, page: FoldedPage) -> It
                 continue
             start, end = kept[at], kept[at + len(needle) - 1] + 1
             printed = run.text[start:end]
-            if _is_mostly_digits(printed) and not (_goes_on(run.text[:start][::-1]) or _goes_on(run.text[end:])):
+            if _is_whole(printed, run.text[:start][::-1], run.text[end:], plain):
                 box, score = run.box_of(start, end), run.score_of(start, end)
                 yield Span((run,), start, end, printed, box, score, normalised, page.layout)
 
 
 def _squeezed(text: str) -> str:
-    return SPACES.sub("", clean_text(text)).lower().translate(LOOKS_LIKE)
+    return _without_spaces(text).translate(LOOKS_LIKE)
+
+
+def _without_spaces(text: str) -> str:
+    return SPACES.sub("", clean_text(text)).lower()
+
+
+def _is_whole(printed: str, before: str, after: str, plain: set[str]) -> bool:
+    """Say whether what is printed is the value and no part of another one; `before` is read backwards.
+
+    Letters that look like digits are believed among digits only; other letters must be the very ones.
+    """
+    if _goes_on(before) or _goes_on(after):
+        return False
+    stands_alone = not before[:1].isalnum() and not after[:1].isalnum()
+    return _is_mostly_digits(printed) or (stands_alone and _without_spaces(printed) in plain)
 
 
 def _is_mostly_digits(printed: str) -> bool:
@@ -120,10 +136,8 @@ def _ground_text(text: str, spec: FieldSpec, page: FoldedPage) -> list[Place]:
         window = _window(needle, passage, max(best - MANY_PLACES, 0.0))
         if window is None:
             continue
-        place = _place(needle, passage, window, spec, page)
-        if place is not None:
-            best = max(best, place.similarity)
-            places.append(place)
+        places.append(_place(needle, passage, window, spec, page))
+        best = max(best, places[-1].similarity)
     return sorted((one for one in places if one.similarity >= best - MANY_PLACES), key=lambda one: -one.similarity)
 
 
@@ -157,12 +171,10 @@ def _moved_edges(needle: str, text: str, start: int, end: int) -> tuple[int, int
     return start, end
 
 
-def _place(needle: str, passage: Passage, window: tuple[int, int], spec: FieldSpec, page: FoldedPage) -> Place | None:
+def _place(needle: str, passage: Passage, window: tuple[int, int], spec: FieldSpec, page: FoldedPage) -> Place:
     printed = passage.text[slice(*window)]
     runs, first, last = passage.back(*window)
-    span = block(page.layout, spec, runs, first, last)
-    if span is None:
-        return None
+    span = lines_span(page.layout, spec, runs, first, last)
     return Place(span, Levenshtein.normalized_similarity(needle, printed), _digit_errors(needle, printed))
 
 

@@ -51,19 +51,26 @@ def typed_spans(page: PageLayout, spec: FieldSpec) -> list[Span]:
     return spans
 
 
-def block(page: PageLayout, spec: FieldSpec, runs: Sequence[Run], start: int, end: int) -> Span | None:
-    """Return the lines from `start` of the first to `end` of the last as one span, or None where no value is left."""
-    edges = [(0, len(run.text)) for run in runs]
-    edges[0] = (start, edges[0][1])
-    edges[-1] = (edges[-1][0], end)
-    lines = [run.text[first:last].strip() for run, (first, last) in zip(runs, edges, strict=True)]
-    text = " ".join(lines)
-    normalised = normalise(text, spec.value_type, spec.locale)
-    if not all(lines) or normalised.value is None or len(text) > MAX_TEXT:
+def lines_span(page: PageLayout, spec: FieldSpec, runs: Sequence[Run], start: int, end: int) -> Span:
+    """Return the lines from `start` of the first to `end` of the last as one span, whatever they hold."""
+    edges = _edges(runs, start, end)
+    text = " ".join(run.text[first:last].strip() for run, first, last in edges)
+    box = BBox.around(run.box_of(first, last) for run, first, last in edges)
+    score = min(run.score_of(first, last) for run, first, last in edges)
+    return Span(tuple(runs), start, end, text, box, score, normalise(text, spec.value_type, spec.locale), page)
+
+
+def _edges(runs: Sequence[Run], start: int, end: int) -> list[tuple[Run, int, int]]:
+    last = len(runs) - 1
+    return [(run, start if row == 0 else 0, end if row == last else len(run.text)) for row, run in enumerate(runs)]
+
+
+def _candidate(page: PageLayout, spec: FieldSpec, runs: Sequence[Run], start: int, end: int) -> Span | None:
+    """Return such a span where it may be a value: something in every line, and not too long."""
+    if not all(run.text[first:last].strip() for run, first, last in _edges(runs, start, end)):
         return None
-    box = BBox.around(run.box_of(first, last) for run, (first, last) in zip(runs, edges, strict=True))
-    score = min(run.score_of(first, last) for run, (first, last) in zip(runs, edges, strict=True))
-    return Span(tuple(runs), start, end, text, box, score, normalised, page)
+    span = lines_span(page, spec, runs, start, end)
+    return span if span.normalised.value is not None and len(span.text) <= MAX_TEXT else None
 
 
 def _label_end(text: str, spec: FieldSpec, index: KeywordIndex) -> int:
@@ -97,7 +104,7 @@ def text_spans(page: PageLayout, spec: FieldSpec, index: KeywordIndex) -> Iterat
                 _code_starts(chain[-1].text) if spec.value_type is ValueType.NAME else set()
             )
             for start, end in product(starts, ends):
-                span = block(page, spec, chain, start, end)
+                span = _candidate(page, spec, chain, start, end)
                 if span is not None:
                     yield span
             below = page.next_line(chain[-1])

@@ -20,7 +20,7 @@ from inference.fields.layout import PageLayout
 from inference.fields.prior import PriorScorer
 from inference.fields.score import CAPPED_BY_FINDING
 from inference.fields.scored import ScoredField, score_field
-from inference.fields.spans import block
+from inference.fields.spans import lines_span
 from inference.types import FieldSpec, ValueType
 from tests.inference.fields.pages import field, index_of, page, reading
 
@@ -105,16 +105,14 @@ def test_text_that_goes_on_beyond_the_value_speaks_against_it(line: str, value_t
     layout = page((line, 100, 100))
     spec = field(value_type)
     start = line.index("ACME")
-    span = block(layout, spec, layout.runs, start, start + len("ACME TRADING"))
-    assert span is not None
+    span = lines_span(layout, spec, layout.runs, start, start + len("ACME TRADING"))
     assert place_evidence(Place(span, 1.0), spec)["edges"] == edges
 
 
 @pytest.mark.parametrize(("n_errors", "digits"), [(0, 1.0), (1, 0.5), (2, 0.0), (5, 0.0)])
 def test_wrong_digits_speak_against_running_text(n_errors: int, digits: float) -> None:
     layout = page(("12 HIGH ST", 100, 100))
-    span = block(layout, NAME, layout.runs, 0, 10)
-    assert span is not None
+    span = lines_span(layout, NAME, layout.runs, 0, 10)
     assert place_evidence(Place(span, 1.0, n_errors), NAME)["digits"] == digits
 
 

@@ -108,6 +108,23 @@ def test_words_are_no_numbers_though_their_letters_look_like_digits(printed: str
     assert not any(place.is_grounded for place in places("1", NUMBER, lines((printed, 100, 100))))
 
 
+@pytest.mark.parametrize(
+    ("printed", "is_there"),
+    [("Ref: ABC DEF 12", True), ("ABCDEF12", True), ("XABC DEF 12", False), ("ABC DEF 1Z", False)],
+)
+def test_the_letters_of_a_number_must_be_the_very_ones(printed: str, is_there: bool) -> None:
+    found = places("ABCDEF12", field(ValueType.ID), lines((printed, 100, 100)))
+    assert any(place.is_grounded for place in found) is is_there
+
+
+def test_text_longer_than_any_candidate_is_found_too() -> None:
+    clause = [f"clause {n} says that party {n * 7} shall not" for n in range(40)]
+    layout = lines(*((text, 100, 20 + 22 * n) for n, text in enumerate(clause)))
+    place = best(" ".join(clause), field(ValueType.TEXT), layout)
+    assert place.similarity == 1.0
+    assert len(place.span.runs) == 40
+
+
 def test_running_text_is_found_over_several_lines_without_case_and_marks() -> None:
     place = best("67 Jln Mewah 25/63, Tmn Sri Muda, 40400 Shah Alam", ADDRESS)
     assert place.similarity == 1.0
