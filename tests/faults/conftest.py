@@ -1,31 +1,20 @@
 """A house for each test, copied from one that is laid out once."""
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.faults.house import ROOT, House
+from tests.faults.house import House
 
 
 @pytest.fixture(scope="session")
 def laid_out(tmp_path_factory: pytest.TempPathFactory) -> House:
     """An installation that nobody has used yet."""
     house = House(tmp_path_factory.mktemp("house"))
-    house.script()
-    made = subprocess.run(
-        [sys.executable, "-m", "tests.faults.prepare_house"],
-        cwd=ROOT,
-        env=house.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert made.returncode == 0, made.stderr
-    house.token = made.stdout.split()[-1]
+    house.lay_out()
     return house
 
 

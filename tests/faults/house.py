@@ -26,6 +26,7 @@ class House:
 
     folder: Path
     token: str = ""
+    patience_seconds: float = PATIENCE_SECONDS
     settings: dict[str, str] = field(default_factory=dict)
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
@@ -38,11 +39,25 @@ class House:
             "STET_ENGINE": "scripted",
             "STET_SCRIPTED_ANSWERS": str(self.folder / "answers.json"),
             "STET_WORKERS": "1",
-            "STET_HEARTBEAT_SECONDS": "1",
             # A machine that tests on all cores would never come to what stands back.
             "STET_BULK_NICENESS": "0",
+            "STET_HEARTBEAT_SECONDS": "1",
         }
         return kept | one_thread | own | self.settings
+
+    def lay_out(self) -> None:
+        """Make the database, with what every test needs in it."""
+        self.script()
+        made = subprocess.run(
+            [sys.executable, "-m", "tests.faults.prepare_house"],
+            cwd=ROOT,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert made.returncode == 0, made.stderr
+        self.token = made.stdout.split()[-1]
 
     def script(self, default: dict[str, Any] | None = None, pages: dict[str, Any] | None = None) -> None:
         """Say what the engine reads."""
@@ -72,7 +87,7 @@ class House:
             capture_output=True,
             check=False,
             text=True,
-            timeout=PATIENCE_SECONDS,
+            timeout=self.patience_seconds,
             **options,
         )
 
@@ -114,7 +129,7 @@ class House:
 
     def wait_for(self, what: Callable[[], Any], because: str) -> Any:
         """Wait until `what` is true, and return it."""
-        until = time.monotonic() + PATIENCE_SECONDS
+        until = time.monotonic() + self.patience_seconds
         while time.monotonic() < until:
             if answer := what():
                 return answer
