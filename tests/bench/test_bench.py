@@ -192,6 +192,7 @@ def test_copies_of_documents_are_documents_of_their_own(monkeypatch: pytest.Monk
         ("overhead --sizes 4 12 --documents 10", 1),
         ("queue --sizes 20 40 --calls 3 --databases sqlite", 2),
         ("accuracy --reviews 4000 4100 --days 40 41", 10),
+        ("planted --receipts 2", 5),
     ],
 )
 def test_a_benchmark_runs_to_its_end_with_little_to_do(words: str, n_budgets: int) -> None:
