@@ -98,7 +98,7 @@ class LocalModel:
     def _constraint(self, question: Question) -> list[Any]:
         if question.schema is None:
             return []
-        grammar = self._grammars.compile_json_schema(dict(question.schema), any_whitespace=False)
+        grammar = self._grammars.compile_json_schema(dict(question.schema), any_whitespace=False, separators=(",", ":"))
         # It follows one answer and is spent with it.
         return [LogitsProcessor(grammar)]
 

@@ -8,38 +8,11 @@ from transformers import StoppingCriteria
 
 from inference.serving.closing import BraceScanner
 from inference.serving.partial_tokens import with_shared_bytes
+from inference.serving.pieces import Pieces
 from inference.types import Token
 
 FORBIDDEN = -9999.0
 """What a server reports for what a grammar forbids."""
-
-_UNFINISHED = "\N{REPLACEMENT CHARACTER}"
-_CONTEXT = 6
-"""A tokenizer joins pieces by what stands before; so many tokens before are enough."""
-
-
-class Pieces:
-    """Turns token ids into text one by one: a token that ends inside a character gives nothing until it is whole."""
-
-    def __init__(self, tokenizer: Any) -> None:  # noqa: ANN401
-        self._tokenizer = tokenizer
-        self._ids: list[int] = []
-        self._n_given = 0
-
-    def push(self, token_id: int) -> str:
-        """Return the text that this token adds."""
-        self._ids.append(token_id)
-        start = max(0, self._n_given - _CONTEXT)
-        before = self._decoded(self._ids[start : self._n_given])
-        text = self._decoded(self._ids[start:])
-        if text.endswith(_UNFINISHED) and len(self._ids) - self._n_given < _CONTEXT:
-            return ""
-        self._n_given = len(self._ids)
-        return text[len(before) :]
-
-    def _decoded(self, ids: list[int]) -> str:
-        text: str = self._tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        return text
 
 
 class ClosedObject(StoppingCriteria):  # type: ignore[misc]

@@ -12,6 +12,7 @@ from typing import Any
 
 import vllm
 from vllm.engine.arg_utils import EngineArgs
+from vllm.exceptions import VLLMClientError
 from vllm.sampling_params import StructuredOutputsParams
 
 from inference.engines.vlm import VlmEngine
@@ -37,7 +38,7 @@ class OfflineModel:
         """Answer all side by side; a question that is refused does not take the others with it."""
         try:
             return self._chat(questions)
-        except ValueError:
+        except (ValueError, VLLMClientError):
             if len(questions) > 1:
                 return [answer for question in questions for answer in self.answer([question])]
             # vLLM's message may quote the prompt: it stays out.
