@@ -22,7 +22,7 @@ NORMALISERS: Mapping[ValueType, Callable[[str, str], Normalised]] = {
     ValueType.DATE: normalise_date,
     ValueType.CURRENCY: normalise_currency,
     ValueType.ID: lambda text, _locale: normalise_id(text),
-    ValueType.PHONE: lambda text, _locale: normalise_phone(text),
+    ValueType.PHONE: normalise_phone,
     ValueType.TEXT: normalise_text,
     ValueType.NAME: normalise_name,
     ValueType.ADDRESS: normalise_name,
@@ -33,7 +33,7 @@ FINDERS: Mapping[ValueType, Callable[[str, str], list[Found]]] = {
     ValueType.DATE: find_dates,
     ValueType.CURRENCY: find_currencies,
     ValueType.ID: lambda text, _locale: find_ids(text),
-    ValueType.PHONE: lambda text, _locale: find_phones(text),
+    ValueType.PHONE: find_phones,
 }
 TYPED = frozenset(FINDERS)
 

@@ -39,7 +39,9 @@ def test_marks_alone_are_no_id(text: str) -> None:
         ("+60 3-7731 8169", "+60377318169"),
         ("(03) 3362 4395", "0333624395"),
         ("Tel:03-3362 4395", "0333624395"),
-        ("+44 (0)117 496 0123", "+4401174960123"),
+        ("+44 (0)117 496 0123", "+441174960123"),
+        ("+86 138 0013 8000", "+8613800138000"),
+        ("＋６０ ３ ７７３１ ８１６９", "+60377318169"),
     ],
 )
 def test_phones_become_digits(text: str, value: str) -> None:
@@ -49,6 +51,27 @@ def test_phones_become_digits(text: str, value: str) -> None:
 @pytest.mark.parametrize("text", ["123", "12345", "1234567890123456"])
 def test_too_few_or_too_many_digits_are_no_phone(text: str) -> None:
     assert normalise_phone(text) == Normalised(None, ("phone_implausible",))
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "findings"),
+    [
+        ("07-355 2616", "en-MY", ()),
+        ("138 0013 8000", "zh-CN", ()),
+        ("010-6552 9988", "zh-CN", ()),
+        ("355 261", "en-US", ("phone_implausible",)),
+        ("138 0013 8000 123", "zh-CN", ("phone_implausible",)),
+        ("+999 123 4567", "en-MY", ("phone_implausible",)),
+        ("+1 23 4567", "en-MY", ("phone_implausible",)),
+        ("355 2616", "en", ()),
+    ],
+)
+def test_a_number_that_is_too_short_or_too_long_for_its_country_is_kept_and_reported(
+    text: str, locale: str, findings: tuple[str, ...]
+) -> None:
+    outcome = normalise_phone(text, locale)
+    assert outcome.value is not None
+    assert outcome.findings == findings
 
 
 def test_words_are_no_phone() -> None:
@@ -75,12 +98,22 @@ def test_currency_marks_become_codes(text: str, code: str) -> None:
 def test_a_dollar_or_yen_sign_follows_the_locale_or_is_ambiguous() -> None:
     assert normalise_currency("$5", "en-US") == Normalised("USD")
     assert normalise_currency("$5", "en-MY") == Normalised("USD", ("currency_ambiguous",))
+    assert normalise_currency("$5", "en-SG") == Normalised("SGD")
+    assert normalise_currency("$5", "zh-TW") == Normalised("TWD")
+    assert normalise_currency("$5", "es-MX") == Normalised("MXN")
+    assert normalise_currency("$5", "de-DE") == Normalised("USD", ("currency_ambiguous",))
+    assert normalise_currency("$5", "en") == Normalised("USD", ("currency_ambiguous",))
     assert normalise_currency("¥5", "zh-CN") == Normalised("CNY")
     assert normalise_currency("¥5", "ja-JP") == Normalised("JPY")
     assert normalise_currency("¥5", "en") == Normalised("CNY", ("currency_ambiguous",))
 
 
-@pytest.mark.parametrize("text", ["", "12.00", "ARMOUR", "FARM"])
+@pytest.mark.parametrize("code", ["SEK", "nok", "PLN", "ZAR", "BRL", " XAF. "])
+def test_any_code_of_the_standard_is_known_where_it_stands_alone(code: str) -> None:
+    assert normalise_currency(code) == Normalised(code.strip(" .").upper())
+
+
+@pytest.mark.parametrize("text", ["", "12.00", "ARMOUR", "FARM", "ALL goods", "ABC", "TOP 5"])
 def test_no_currency_is_read_into_words(text: str) -> None:
     assert normalise_currency(text) == NOTHING
 
@@ -115,6 +148,12 @@ def test_ids_are_fixed_points(text: str) -> None:
 
 @given(st.from_regex(r"\A\+?\d{6,15}\Z"))
 def test_canonical_phones_are_fixed_points(digits: str) -> None:
-    once = normalise_phone(digits).value
+    once = normalise_phone(digits, "en-MY").value
     assert once is not None
-    assert normalise_phone(once).value == once
+    assert normalise_phone(once, "en-MY").value == once
+
+
+@given(st.text(alphabet="+0123456789 ()-.x", max_size=24), st.sampled_from(["en", "en-MY", "zh-CN", "en-XX"]))
+def test_no_text_breaks_the_reading_of_phones(text: str, locale: str) -> None:
+    value = normalise_phone(text, locale).value
+    assert value is None or value.removeprefix("+").isdigit()
