@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from inference.types import RuleKind, ValueType
+from inference.types.hints import CONTAINER_HINTS, LEAF_HINTS, TYPE_HINTS
 from review.live import events
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,6 +72,13 @@ def test_operations_describes_no_setting_that_is_gone() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
+def test_every_hint_rule_and_value_type_of_a_document_type_is_described() -> None:
+    text = (ROOT / "docs" / "document-types.md").read_text(encoding="utf-8")
+    named = {*LEAF_HINTS, *CONTAINER_HINTS, *TYPE_HINTS, *map(str, RuleKind), *map(str, ValueType)}
+    assert sorted(name for name in named if f"`{name}`" not in text) == []
+    assert set(re.findall(r"`(x-[a-z-]+)`", text)) <= named
+
+
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
