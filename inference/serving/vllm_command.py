@@ -45,6 +45,8 @@ RESERVED_FLAGS: Mapping[str, str] = {
     "trust-remote-code": "is_remote_code_trusted",
     "quantization": "quantisation",
 }
+# They write what documents say into the server's log.
+TELLING_FLAGS = ("enable-log-requests", "enable-log-outputs")
 # Nothing is fetched and nothing is told to anybody at run time. A version may add to it, not take away.
 ENVIRONMENT: Mapping[str, str] = {
     "HF_HUB_OFFLINE": "1",
@@ -116,6 +118,8 @@ def _problems(spec: VlmSpec) -> Iterator[tuple[str, str]]:
             yield at, f"cannot stand here; it comes from {RESERVED_FLAGS[name]}"
         elif name.startswith("-") or "_" in name or not name:
             yield at, "must be written as vLLM's long flag without dashes in front, such as max-model-len"
+        elif name in TELLING_FLAGS and value is not False:
+            yield at, "cannot be set: it writes text of documents into the log"
         elif value is None:
             yield at, "must have a value; leave the flag out instead"
     yield from _adapter_problems(spec)

@@ -87,6 +87,14 @@ def test_a_flag_without_a_value_is_refused() -> None:
     assert problems(with_flags(seed=None)) == [("/server_flags/seed", "must have a value; leave the flag out instead")]
 
 
+@pytest.mark.parametrize("flag", ["enable_log_requests", "enable_log_outputs"])
+def test_a_flag_that_writes_documents_into_the_log_is_refused(flag: str) -> None:
+    [(pointer, message)] = problems(with_flags(**{flag: True}))
+    assert pointer == f"/server_flags/{flag.replace('_', '-')}"
+    assert "text of documents" in message
+    assert f"--no-{flag.replace('_', '-')}" in command(with_flags(**{flag: False})).arguments
+
+
 def test_a_relative_weights_folder_is_refused() -> None:
     assert problems(replace(SPEC, weights_folder="weights")) == [("/weights_folder", "must be an absolute path")]
 
