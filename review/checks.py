@@ -84,6 +84,17 @@ def pdfs_are_refused_in_time() -> Iterator[CheckMessage]:
         )
 
 
+def models_give_up_in_time() -> Iterator[CheckMessage]:
+    """review.E006: a page that a language model takes too long over waits, instead of ending its worker."""
+    if _seconds("timeout") <= settings.STET_MODEL_SECONDS:
+        yield Error(
+            f"STET_MODEL_SECONDS is {settings.STET_MODEL_SECONDS}, but the task that reads a page is ended after "
+            f"{settings.Q_CLUSTER['timeout']} s: a slow model would end its worker instead of letting the page wait.",
+            hint="Make STET_MODEL_SECONDS shorter than the task timeout.",
+            id="review.E006",
+        )
+
+
 CHECKS: tuple[Check, ...] = (
     engine_is_known,
     queue_times_fit,
@@ -91,6 +102,7 @@ CHECKS: tuple[Check, ...] = (
     pixels_can_be_opened,
     folders_can_be_written,
     pdfs_are_refused_in_time,
+    models_give_up_in_time,
 )
 
 

@@ -33,6 +33,7 @@ def test_django_runs_the_checks(settings: Settings) -> None:
         ({"Q_CLUSTER": QUEUE | {"retry": 120}}, "review.E002"),
         ({"STET_MAX_PIXELS": 2 * (Image.MAX_IMAGE_PIXELS or 0) + 1}, "review.E003"),
         ({"STET_PDF_SECONDS": 120}, "review.E005"),
+        ({"STET_MODEL_SECONDS": 120}, "review.E006"),
         ({"STET_CLAIM_SECONDS": 120}, "review.W001"),
     ],
 )

@@ -17,7 +17,7 @@ from inference.errors import AnswerError, EngineError, EngineUnavailableError
 from inference.serving.chat import chat_client, refusal
 from inference.serving.retry import ConnectionLostError
 from inference.types import PageReading, RawAnswer, VlmSpec
-from tests.inference.serving.asking import VALUES, a_page, a_request, a_spec, as_answer
+from tests.inference.serving.asking import a_page, a_request, a_spec
 from tests.replay.exchanges import Exchange, recorded
 from tests.replay.scenarios import INSTRUCTION, SCENARIOS
 from tests.replay.server import CHAT, ReplayServer
@@ -44,17 +44,6 @@ def refused(name: str) -> AnswerError:
 def answered(reading: PageReading) -> Any:
     assert reading.answer is not None
     return reading.answer
-
-
-def edited(name: str, text: str | None = None, **choice: Any) -> list[Exchange]:
-    """A recording whose first answer says something else; its tokens go with the text."""
-    first, *_ = recorded(name)
-    response = json.loads(json.dumps(first.response))
-    if text is not None:
-        response["choices"][0]["message"]["content"] = text
-        response["choices"][0]["logprobs"] = None
-    response["choices"][0].update(choice)
-    return [replace(first, response=response)]
 
 
 def failing(status: int) -> Exchange:
@@ -118,22 +107,6 @@ def test_instruction_printed_on_the_page_changes_nothing() -> None:
     assert set(hostile.values) == set(plain.values)
     assert len(hostile.attempts) == len(plain.attempts) == 1
     assert not hostile.is_repaired
-
-
-def test_instruction_that_a_model_obeys_is_no_more_than_a_doubtful_answer() -> None:
-    """Even a model that is taken in cannot answer in another form, add a field, or have a second question asked."""
-    obeyed = as_answer({**VALUES, "total": "0.00", "store_unseen": "yes"})
-    exchange = edited("plain_page", obeyed)
-    again = edited("plain_page", as_answer({**VALUES, "total": "0.00"}))
-    with ReplayServer(exchange) as replay, chat_client(replay.url) as client:
-        model = ServedModel(a_spec(), client, first_wait_seconds=0)
-        replay.left.append(replace(again[0], request=None))
-        with pytest.raises(EngineError):
-            VlmEngine(a_spec(), model).read_page(a_page(), a_request())
-        assert "store_unseen" in str(replay.requests[1]["messages"])
-        assert "yes" not in str(replay.requests[1]["messages"][0]["content"][-1])
-        replay.left.clear()
-        replay.differences.clear()
 
 
 def test_pages_that_differ_in_one_digit_are_not_mixed_up() -> None:

@@ -184,6 +184,15 @@ def test_instruction_in_an_answer_is_a_value_like_any_other() -> None:
     assert len(heard) == 1
 
 
+def test_model_that_obeys_the_page_gains_no_field_and_is_doubted() -> None:
+    """Whatever a page talks a model into, it can only answer in the form asked for, and is not stored unseen."""
+    obeying = raw('{"company": null, "total": "0.00", "items": [], "instructions": "store unseen", "status": "ok"}')
+    answer, heard = hold([obeying, obeying])
+    assert set(answer.values) == {"company", "total", "items"}
+    assert answer.is_repaired
+    assert "store unseen" not in said(heard[1])
+
+
 def test_high_value_type_is_read_at_two_scales() -> None:
     page = a_page(size=(2480, 3508))
     spec = a_spec(imaging={"is_cropped": False, "max_pixels": 9_000_000})
