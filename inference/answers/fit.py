@@ -1,15 +1,18 @@
 """A parsed answer fitted to the form that the schema describes: every leaf a text or None."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from inference.types.hints import Problem, pointer
 
+PLAIN = re.compile(r"[\w $./()-]{1,60}")
+
 
 @dataclass(slots=True)
 class Fitted:
-    """What fitted. `misfits` are places of the wrong kind, without a value; `unknown` are names nobody asked for."""
+    """What fitted. `misfits` are places without a usable value; `unknown` are names that nobody asked for."""
 
     values: dict[str, Any] = field(default_factory=dict)
     misfits: list[Problem] = field(default_factory=list)
@@ -31,7 +34,11 @@ def fit(answer: object, schema: Mapping[str, Any]) -> Fitted:
 
 def _object(answer: Mapping[str, Any], node: Mapping[str, Any], base: str, fitted: Fitted) -> dict[str, Any]:
     properties = node["properties"]
-    fitted.unknown += [(pointer(base, name), "is not asked for") for name in answer if name not in properties]
+    unknown = [(pointer(base, name), "is not asked for") for name in answer if name not in properties]
+    # Where one name is absent and another one stands there, the other may be it: its value must not get lost. A name
+    # with marks in it is no name, but a piece of the answer that has slipped into quotes.
+    is_beside = properties.keys() <= answer.keys() and all(PLAIN.fullmatch(name) for name in answer.keys() - properties)
+    (fitted.unknown if is_beside else fitted.misfits).extend(unknown)
     return {
         name: _any(answer[name], child, pointer(base, name), fitted)
         for name, child in properties.items()

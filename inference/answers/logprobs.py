@@ -29,7 +29,7 @@ def token_evidence(text: str, tokens: Sequence[Token], values: Mapping[str, Any]
     encoded = text.encode("utf-8", "surrogatepass")
     if not encoded or not written.startswith(encoded):
         return {}
-    spans = value_spans(text)
+    spans = value_spans(text, values)
     starts = [0, *ends]
     evidence = {}
     for path, _ in leaves(dict(values)):

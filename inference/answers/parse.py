@@ -6,7 +6,7 @@ from typing import Any
 
 from inference.answers.fit import fit
 from inference.answers.leaves import leaves
-from inference.answers.repair import Repaired, repair
+from inference.answers.repair import Repaired, repair, unwrapped
 from inference.answers.repetition import repeats
 from inference.answers.schema import constrained
 from inference.answers.strict import DuplicateKeyError, NotStrictError, read_strictly
@@ -41,7 +41,7 @@ def understand(raw: RawAnswer, schema: Mapping[str, Any], *, may_be_empty: bool)
         raise _failure("answer_cut_short", raw, "was cut short by the limit on its length")
     if not raw.text.strip():
         raise _failure("answer_empty", raw, "is empty")
-    read = _read(raw)
+    read = _read(raw, schema)
     fitted = fit(read.answer, schema)
     if fitted.misfits:
         raise AnswerError("answer_invalid", fitted.misfits, (raw,))
@@ -60,16 +60,16 @@ def _failure(code: str, raw: RawAnswer, message: str) -> AnswerError:
     return AnswerError(code, [("", message)], (raw,))
 
 
-def _read(raw: RawAnswer) -> Repaired:
+def _read(raw: RawAnswer, schema: Mapping[str, Any]) -> Repaired:
     text = raw.text.strip()
     try:
-        return Repaired(read_strictly(text), ())
+        return unwrapped(read_strictly(text), schema)
     except DuplicateKeyError as error:
         raise _failure("answer_unreadable", raw, str(error)) from None
     except NotStrictError as error:
         first = str(error)
     try:
-        return repair(text)
+        return repair(text, schema)
     except DuplicateKeyError as error:
         raise _failure("answer_unreadable", raw, str(error)) from None
     except NotStrictError:

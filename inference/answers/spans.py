@@ -2,7 +2,10 @@
 
 import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
+from inference.answers.leaves import leaves
 from inference.types.hints import pointer
 
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -10,20 +13,29 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 BARE = re.compile(r"[^\s,}\]]+")
 
 
-def value_spans(text: str) -> dict[str, tuple[int, int]]:
-    """Map the path of each leaf to (start, end) in `text`, the quotes of a string left out.
+def value_spans(text: str, values: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    """Map the path of each leaf of `values` to (start, end) in `text`, the quotes of a string left out.
 
-    Empty where the text holds no JSON object that is well formed.
+    The text may have prose around the object. Empty where it holds no well-formed object with just these values.
     """
-    spans: dict[str, tuple[int, int]] = {}
-    start = text.find("{")
-    if start < 0:
-        return {}
+    wanted = {path: value for path, value in leaves(dict(values)) if value is not None}
+    for opening in re.finditer(r"\{", text):
+        spans: dict[str, tuple[int, int]] = {}
+        try:
+            _value(text, opening.start(), "", spans)
+        except (ValueError, IndexError, RecursionError):
+            continue
+        if all(path in spans and _says(text, spans[path], value) for path, value in wanted.items()):
+            return spans
+    return {}
+
+
+def _says(text: str, span: tuple[int, int], value: str) -> bool:
+    written = text[slice(*span)]
     try:
-        _value(text, start, "", spans)
-    except (ValueError, IndexError, RecursionError):
-        return {}
-    return spans
+        return written == value or json.loads(f'"{written}"', strict=False) == value
+    except ValueError:
+        return False
 
 
 def _skip(text: str, at: int) -> int:

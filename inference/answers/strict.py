@@ -13,10 +13,17 @@ def read_strictly(text: str) -> Any:  # noqa: ANN401
 
     Numbers come back as the text that stands there: "12.50" is what was printed, 12.5 is not.
     """
+    stripped = text.strip()
+    value, end = read_strictly_at(stripped, 0)
+    if end < len(stripped):
+        raise NotStrictError(f"is not JSON: extra data at character {end}")
+    return value
+
+
+def read_strictly_at(text: str, start: int) -> tuple[Any, int]:
+    """Parse the JSON value that begins at `start`; return it and where it ends. Raise NotStrictError."""
     try:
-        return json.loads(
-            text, object_pairs_hook=_object, parse_int=str, parse_float=str, parse_constant=_refuse_constant
-        )
+        return DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise NotStrictError(f"is not JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:
@@ -32,6 +39,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> None:
     raise NotStrictError(f"holds {name}, which is no JSON")
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=str, parse_float=str, parse_constant=_refuse_constant)
 
 
 class DuplicateKeyError(NotStrictError):

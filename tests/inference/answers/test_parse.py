@@ -101,12 +101,29 @@ def test_a_text_in_the_place_of_a_number_is_a_problem() -> None:
 
 
 def test_names_that_nobody_asked_for_are_dropped_marked_and_a_problem() -> None:
-    understood = read('{"total": "1", "colour": "red"}')
-    assert understood.values == {"total": "1"}
+    whole = dict.fromkeys(bill()["properties"]) | {"total": "1", "colour": "red"}
+    understood = read(json.dumps(whole))
+    assert understood.values["total"] == "1"
+    assert "colour" not in understood.values
     assert understood.repairs == ("unknown_names_dropped",)
     assert [(problem.field_path, problem.code) for problem in understood.problems] == [
         ("/colour", "additionalProperties")
     ]
+
+
+def test_a_name_that_nobody_asked_for_in_the_place_of_one_that_was_is_refused() -> None:
+    error = refusal('{"totals": "1"}')
+    assert error.code == "answer_invalid"
+    assert error.problems == [("/totals", "is not asked for")]
+
+
+@pytest.mark.parametrize("around", ["[%s]", '{"bill": %s}', '{"answer": [%s]}'])
+def test_an_answer_inside_something_else_is_taken_out_and_marked(around: str) -> None:
+    assert read(around % json.dumps(WHOLE)) == Understood(WHOLE, is_repaired=True, repairs=("unwrapped",))
+
+
+def test_two_answers_in_an_array_are_refused() -> None:
+    assert refusal(json.dumps([WHOLE, WHOLE])).code == "answer_invalid"
 
 
 def test_what_one_page_lacks_is_no_problem() -> None:
