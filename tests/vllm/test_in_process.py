@@ -88,27 +88,13 @@ def test_page_that_is_refused_takes_no_other_with_it(found: tuple[str, dict[str,
         assert too_long == {"code": "engine_failed", "attempts": []}
 
 
-@pytest.mark.parametrize(
-    ("kind", "changes", "message"),
-    [
-        (
-            "vllm_offline",
-            {"vllm_version": "0.1.0"},
-            "vLLM 0.32.0 is installed, this engine version was declared for 0.1.0",
-        ),
-        ("vllm_offline", {"server_flags": {"no-such-flag": 1}}, "no such flags: no-such-flag"),
-        ("transformers_local", {"quantisation": "3bit"}, "quantisation 3bit is not one of"),
-        ("transformers_local", {"weights_sha256": {"model.safetensors": "0" * 64}}, "is not part of this version"),
-    ],
-)
-def test_version_that_cannot_run_here_is_refused_in_one_line(
-    vllm_venv: Path, tiny: Path, kind: str, changes: dict[str, Any], message: str
-) -> None:
-    ran = in_process(vllm_venv, specification(kind, tiny, **changes))
+def test_weights_that_are_not_the_versions_are_refused_in_one_line(vllm_venv: Path, tiny: Path) -> None:
+    other = {"weights_sha256": {"model.safetensors": "0" * 64}}
+    ran = in_process(vllm_venv, specification("transformers_local", tiny, **other))
     assert ran.returncode != 0
     last = ran.stderr.strip().splitlines()[-1]
     assert last.startswith("inference.errors.EngineUnavailableError: ")
-    assert message in last
+    assert "is not part of this version" in last
 
 
 def test_code_that_weights_bring_along_is_not_run_unless_trusted(vllm_venv: Path, tiny: Path, tmp_path: Path) -> None:
