@@ -24,7 +24,7 @@ class Health(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a server says of itself. `max_model_lens` maps each served name (adapters too) to its bound in tokens."""
+    """What a server says of itself. `max_model_lens` maps each served name to its bound in tokens, 0 for adapters."""
 
     vllm_version: str
     max_model_lens: dict[str, int]

@@ -62,7 +62,8 @@ def check_served(server: ProbedServer) -> Check:
     found = {
         "vllm_version": served.vllm_version,
         "models": sorted(served.max_model_lens),
-        "max_model_len": served.max_model_lens.get(name, 0),
+        # Of the bare weights: an adapter is listed without a bound of its own.
+        "max_model_len": served.max_model_lens.get(spec.served_model_name, 0),
     }
     declared = spec.server_flags.get("max-model-len", found["max_model_len"])
     is_passed = (

@@ -6,7 +6,7 @@ import pytest
 from inference.errors import EngineUnavailableError
 from inference.serving.health import Health, HealthWatch, Served, is_healthy, served_by
 
-MODELS = {"object": "list", "data": [{"id": "tiny-ocr", "max_model_len": 4096}, {"id": "ad1", "max_model_len": 4096}]}
+MODELS = {"object": "list", "data": [{"id": "tiny-ocr", "max_model_len": 4096}, {"id": "ad1", "max_model_len": None}]}
 
 
 def client(handler: Callable[[httpx.Request], httpx.Response]) -> httpx.Client:
@@ -32,7 +32,7 @@ def test_a_server_that_is_away_or_failing_is_not_healthy(handler: Callable[[http
 
 
 def test_a_server_tells_its_version_and_every_name_it_serves() -> None:
-    assert served_by(client(vllm)) == Served("0.32.0", {"tiny-ocr": 4096, "ad1": 4096})
+    assert served_by(client(vllm)) == Served("0.32.0", {"tiny-ocr": 4096, "ad1": 0})
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,10 @@ class FakeVllm:
             case "/version":
                 return httpx.Response(200, json={"version": self.version})
             case "/v1/models":
-                data = [{"id": name, "max_model_len": self.max_model_len} for name in self.models]
+                bare = SPEC.served_model_name
+                data = [
+                    {"id": name, "max_model_len": self.max_model_len if name == bare else None} for name in self.models
+                ]
                 return httpx.Response(200, json={"object": "list", "data": data})
             case "/tokenize":
                 return self._tokenize(json.loads(request.content)["prompt"])
