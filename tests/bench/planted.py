@@ -141,7 +141,7 @@ def report(judged: Sequence[Judged], n_documents: int) -> int:
     rows: list[tuple[object, ...]] = []
     budgets = [Budget("AUROC, right against wrong", _auroc_of(judged), LIMIT, is_floor=True)]
     for kind, its in by_kind.items():
-        counts = Counter(name for one in its for name in one.weak)
+        counts = Counter(name for one in its for name in WEAK if name in one.weak)
         named = ", ".join(f"{name} {count}" for name, count in counts.most_common())
         rank, caught = "", ""
         if kind != CLEAN:
