@@ -1,6 +1,7 @@
 """The frozen values that cross the border of `inference`; the one part of it that `review.actions` may import."""
 
 from inference.types.answers import PageAnswer, RawAnswer, Token
+from inference.types.constrainable import unsupported
 from inference.types.cross_rules import CrossRule, RuleKind
 from inference.types.document_types import (
     DocumentTypeSpec,
@@ -39,6 +40,7 @@ __all__ = [
     "VlmSpecError",
     "Word",
     "parse_document_type",
+    "unsupported",
     "validate_document_type",
     "validate_values",
 ]
