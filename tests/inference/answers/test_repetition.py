@@ -1,0 +1,66 @@
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inference.answers.repetition import repeats
+from tests.inference.answers.broken import whole, written
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "0",
+        "ab",
+        " \n\t",
+        "合计",
+        "12.50 ",
+        "The total is. ",
+        "| --- ",
+        '{"text": "tea", "amount": "1.00"}, ',
+        "<td></td>",
+    ],
+)
+def test_a_loop_is_seen_whatever_it_repeats_and_wherever_it_is_cut(loop: str) -> None:
+    text = '{"seller": "ACME", "items": "' + loop * 200
+    assert repeats(text)
+    assert repeats(text[: -max(1, len(loop) // 2)])
+
+
+def test_a_loop_that_a_grammar_has_closed_is_seen_in_the_value() -> None:
+    assert repeats('{"seller": "ACME", "total": "' + "12" * 100 + '"}')
+    assert repeats('{"seller": "' + "ACME " * 40 + '", "total": "1.00", "buyer": {"phone": "007"}}')
+
+
+def test_rows_that_go_round_are_seen_between_the_rest() -> None:
+    rows = [{"text": "tea", "amount": "1.00"}, {"text": "milk", "amount": "2.00"}] * 30
+    assert repeats(json.dumps({"seller": "ACME", "items": rows, "total": "90.00"}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        json.dumps({"items": [{"text": "tea", "amount": "1.00"}] * 6}),
+        json.dumps({"line": "-" * 80}),
+        json.dumps({"phone": "00000000000000", "id": "1111-1111-1111-1111"}),
+        json.dumps(dict.fromkeys("abcdefghijklmnopqrstuvwxyz"), indent=4),
+        json.dumps({"items": [{"text": str(n), "amount": None} for n in range(100)]}, indent=2),
+    ],
+)
+def test_what_people_print_is_no_loop(text: str) -> None:
+    assert not repeats(text)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6))
+def test_no_answer_of_the_usual_kind_is_a_loop(seed: int) -> None:
+    rng = random.Random(seed)
+    assert not repeats(written(whole(rng), rng))
+
+
+@given(st.text(min_size=1, max_size=60), st.text(max_size=40))
+def test_any_period_is_found_at_the_end(period: str, before: str) -> None:
+    assert repeats(before + period * max(12, 240 // len(period) + 1))
