@@ -18,6 +18,9 @@ class Purpose(StrEnum):
     SECOND_REVIEW = "second_review"
     SEEDED = "seeded"
     ADJUDICATION_ORDER = "adjudication_order"
+    CALIBRATION = "calibration"
+    """Which documents a calibrator learns from; the others are left to certify thresholds on what it says."""
+    THINNING = "thinning"
 
 
 def draw(document_key: str, policy_key: str, salt: str, purpose: str) -> float:
