@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from inference.answers.tables import TableError, rows_of_table
 from inference.types.hints import Problem, pointer
 
 PLAIN = re.compile(r"[\w $./()-]{1,60}")
@@ -17,6 +18,7 @@ class Fitted:
     values: dict[str, Any] = field(default_factory=dict)
     misfits: list[Problem] = field(default_factory=list)
     unknown: list[Problem] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
 
 
 def fit(answer: object, schema: Mapping[str, Any]) -> Fitted:
@@ -71,7 +73,19 @@ def _nested(answer: object, node: Mapping[str, Any], base: str, fitted: Fitted) 
 def _rows(answer: object, node: Mapping[str, Any], base: str, fitted: Fitted) -> list[dict[str, Any]]:
     if answer is None:
         return []
+    if isinstance(answer, str):
+        answer = _table_rows(answer, node, fitted)
     if not isinstance(answer, list):
         fitted.misfits.append((base, "must be an array of objects"))
         return []
     return [_nested(row, node["items"], pointer(base, position), fitted) for position, row in enumerate(answer)]
+
+
+def _table_rows(answer: str, node: Mapping[str, Any], fitted: Fitted) -> object:
+    """Return the rows of a table in a text, where rows were asked for; the text itself where there is none (B5)."""
+    try:
+        rows = rows_of_table(answer, node["items"])
+    except TableError:
+        return answer
+    fitted.repairs.append("table_read")
+    return rows

@@ -47,7 +47,7 @@ def understand(raw: RawAnswer, schema: Mapping[str, Any], *, may_be_empty: bool)
         raise AnswerError("answer_invalid", fitted.misfits, (raw,))
     if not may_be_empty and all(value is None for _, value in leaves(fitted.values)):
         raise _failure("answer_empty", raw, "has no value, though the page has text")
-    repairs = (*read.repairs, *(["unknown_names_dropped"] if fitted.unknown else []))
+    repairs = (*read.repairs, *dict.fromkeys(fitted.repairs), *(["unknown_names_dropped"] if fitted.unknown else []))
     return Understood(
         values=fitted.values,
         is_repaired=bool(repairs),

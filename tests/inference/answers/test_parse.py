@@ -129,3 +129,9 @@ def test_two_answers_in_an_array_are_refused() -> None:
 def test_what_one_page_lacks_is_no_problem() -> None:
     schema = bill() | {"required": ["seller", "total"]}
     assert understand(RawAnswer('{"total": "1"}', "stop"), schema, may_be_empty=False).problems == ()
+
+
+def test_rows_that_were_written_as_a_table_are_read_and_marked() -> None:
+    understood = read(json.dumps({"items": "| Text | Amount |\n|---|---|\n| tea | 1.00 |"}))
+    assert understood.values == {"items": [{"text": "tea", "amount": "1.00"}]}
+    assert understood.repairs == ("table_read",)
