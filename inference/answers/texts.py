@@ -87,7 +87,7 @@ def _unescape(cursor: Cursor, at: int) -> tuple[str, int]:
 
 
 def _code_point(cursor: Cursor, code: int, end: int) -> tuple[str, int]:
-    r"""Return the character of an escape \uXXXX, of two of them where they are a surrogate pair."""
+    """Return the character of an escape by code, of two of them where they are a surrogate pair."""
     if 0xD800 <= code < 0xDC00:
         low = ESCAPE.match(cursor.text, end)
         if low is not None and low[1] is not None and 0xDC00 <= int(low[1], 16) < 0xE000:
