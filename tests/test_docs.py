@@ -43,7 +43,14 @@ def commands() -> set[str]:
 
 
 def event_names() -> set[str]:
-    literals = (events.DocumentEventName, events.TaskEventName, events.ExportEventName, events.RegionEventName)
+    literals = (
+        events.DocumentEventName,
+        events.TaskEventName,
+        events.ExportEventName,
+        events.RegionEventName,
+        events.PolicyEventName,
+        events.PricesEventName,
+    )
     return {name for literal in literals for name in typing.get_args(literal)}
 
 
@@ -65,13 +72,6 @@ def test_each_is_described_in_operations(collect: typing.Callable[[], set[str]])
     assert sorted(name for name in found if f"`{name}" not in OPERATIONS) == []
 
 
-def test_operations_describes_no_setting_that_is_gone() -> None:
-    described = set(re.findall(r"`(STET_[A-Z_]+)`", OPERATIONS))
-    assert sorted(described - settings_read()) == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
 def test_every_hint_rule_and_value_type_of_a_document_type_is_described() -> None:
     text = (ROOT / "docs" / "document-types.md").read_text(encoding="utf-8")
     named = {*LEAF_HINTS, *CONTAINER_HINTS, *TYPE_HINTS, *map(str, RuleKind), *map(str, ValueType)}
@@ -79,6 +79,13 @@ def test_every_hint_rule_and_value_type_of_a_document_type_is_described() -> Non
     assert set(re.findall(r"`(x-[a-z-]+)`", text)) <= named
 
 
+def test_operations_describes_no_setting_that_is_gone() -> None:
+    described = set(re.findall(r"`(STET_[A-Z_]+)`", OPERATIONS))
+    assert sorted(described - settings_read()) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from django.db import transaction
 
 from review.actions._audit import record_audit
+from review.live.events import PricesEvent, publish
 from review.models import CostModel, Project
 from review.selectors.access import Actor
 from review.selectors.operations import checked_prices
@@ -17,4 +18,5 @@ def set_prices(*, actor: Actor, project: Project, prices: Mapping[str, object]) 
     with transaction.atomic(durable=True):
         model, _is_new = CostModel.objects.update_or_create(project=project, defaults=checked)
         record_audit(actor, "cost_model.changed", model, project=project, detail=checked)
+        publish(PricesEvent("cost_model.changed", project.pk))
     return model

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from review.actions._audit import record_audit
 from review.exceptions import InvalidInputError
+from review.live.events import PolicyEvent, PolicyEventName, publish
 from review.models import DocumentType, PolicyState, RoutingPolicy
 from review.routing.policy import PolicyError, PolicyRules
 from review.selectors.access import Actor
@@ -24,9 +25,7 @@ def draft_policy(*, actor: Actor, document_type: DocumentType, rules: dict[str, 
         policy = RoutingPolicy.objects.create(
             document_type=document_type, number=last + 1, rules=parsed.as_json(), created_by=actor.user
         )
-        record_audit(
-            actor, "policy.drafted", policy, project=document_type.project_id, detail={"number": policy.number}
-        )
+        _record(actor, "policy.drafted", policy)
     return policy
 
 
@@ -37,7 +36,11 @@ def activate_policy(*, actor: Actor, policy: RoutingPolicy) -> RoutingPolicy:
         document_type.policies.filter(state=PolicyState.ACTIVE).exclude(pk=policy.pk).update(state=PolicyState.RETIRED)
         policy.state, policy.activated_at = PolicyState.ACTIVE, timezone.now()
         policy.save(update_fields=["state", "activated_at"])
-        record_audit(
-            actor, "policy.activated", policy, project=document_type.project_id, detail={"number": policy.number}
-        )
+        _record(actor, "policy.activated", policy)
     return policy
+
+
+def _record(actor: Actor, name: PolicyEventName, policy: RoutingPolicy) -> None:
+    document_type, number = policy.document_type, policy.number
+    record_audit(actor, name, policy, project=document_type.project_id, detail={"number": number})
+    publish(PolicyEvent(name, document_type.project_id, document_type.slug, number))

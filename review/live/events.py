@@ -28,6 +28,8 @@ TaskEventName = Literal[
 ]
 ExportEventName = Literal["export.requested", "export.progressed", "export.done", "export.failed", "export.cancelled"]
 RegionEventName = Literal["region.requested", "region.read"]
+PolicyEventName = Literal["policy.drafted", "policy.activated"]
+PricesEventName = Literal["cost_model.changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,25 @@ class RegionEvent:
     state: str
 
 
-LiveEvent = DocumentEvent | TaskEvent | ExportEvent | RegionEvent
+@dataclass(frozen=True, slots=True)
+class PolicyEvent:
+    """A document type's policy was saved as a draft, or came into force. Its thresholds are not told to everybody."""
+
+    name: PolicyEventName
+    project_id: int
+    document_type: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class PricesEvent:
+    """The prices of a project are others now."""
+
+    name: PricesEventName
+    project_id: int
+
+
+LiveEvent = DocumentEvent | TaskEvent | ExportEvent | RegionEvent | PolicyEvent | PricesEvent
 
 
 def publish(event: LiveEvent) -> None:

@@ -20,6 +20,11 @@ def test_the_queue_follows_who_takes_what_and_keeps_what_is_ticked(house: Served
     rui.open_desk()
     expect(ada.page.locator("#queue-page tbody .status", has_text="rui").first).to_be_visible()
     expect(ada.page.locator("input[name=task]").last).to_be_checked()
+    ada.page.locator("#all-tasks").check()
+    assert ada.page.locator("input[name=task]:checked").count() == 2
+    ada.page.locator("#all-tasks").uncheck()
+    ada.page.locator("input[name=task]").last.check()
+    assert ada.page.locator("#all-tasks").evaluate("box => box.indeterminate")
     ada.page.locator("#priority").fill("7")
     ada.page.get_by_role("button", name="Set").click()
     expect(ada.page.locator(".messages")).to_contain_text("1 task changed.")
@@ -41,6 +46,26 @@ def test_a_moved_threshold_says_what_it_would_have_done_and_saves_nothing(house:
     expect(ada.page.locator(".answer")).to_contain_text("The thresholds in force store")
     ada.page.get_by_role("button", name="Save as a draft").click()
     expect(ada.page.locator(".messages")).to_contain_text(re.compile(r"Policy \d+ is saved as a draft"))
+
+
+def test_a_page_says_that_somebody_else_changed_it_and_keeps_what_is_typed(house: ServedHouse, visit: Visit) -> None:
+    seeded = house.project("receipt", 1)
+    ada, mia = visit(seeded, "ada"), visit(seeded, "mia")
+    ada.page.goto(ada.url("policies/receipt/"), wait_until="networkidle")
+    mia.page.goto(mia.url("policies/receipt/"), wait_until="networkidle")
+    ada.page.locator("tr[data-path='/total'] input").first.fill("0.91")
+    mia.page.get_by_role("button", name="Save as a draft").click()
+    expect(ada.page.locator("#changes")).to_contain_text("Somebody changed this meanwhile")
+    expect(ada.page.locator("tr[data-path='/total'] input").first).to_have_value("0.91")
+    # Who changed it sees it as it is now.
+    expect(mia.page.locator(".messages")).to_contain_text("saved as a draft")
+    expect(mia.page.locator("#changes")).to_be_hidden()
+    mia.page.goto(mia.url("operations/"), wait_until="networkidle")
+    ada.page.goto(ada.url("operations/"), wait_until="networkidle")
+    mia.page.get_by_role("button", name="Keep the prices").click()
+    expect(ada.page.locator("#changes")).to_be_visible()
+    ada.page.get_by_role("link", name="Show it anew").click()
+    expect(ada.page.locator("#changes")).to_be_hidden()
 
 
 @pytest.mark.skipif(not SOURCE.is_file(), reason="axe-core is not installed (make assets)")

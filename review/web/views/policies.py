@@ -11,6 +11,7 @@ from review.exceptions import InvalidInputError, NotFoundError
 from review.models import DocumentType, Project, Role
 from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import access_policy, document_types_for, policies_of
+from review.selectors.events import latest_event_id
 from review.selectors.what_if import routed_documents
 from review.web.csv_files import csv_file
 from review.web.pages import page, render_in_project
@@ -35,6 +36,7 @@ def policies(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
 @page
 def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> HttpResponse:
     """Show a type's policy; a form sent here is estimated, or saved as a draft when its button says so."""
+    last_event_id = latest_event_id()
     project = access_project(actor, slug, Role.MANAGER)
     types = list(document_types_for(project))
     document_type = next((one for one in types if one.slug == type_slug), None)
@@ -61,6 +63,7 @@ def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Htt
         "problems": problems,
         "document_type": document_type,
         "types": types,
+        "last_event_id": last_event_id,
         "history": policies_of(document_type)[:POLICIES_SHOWN],
     }
     status = 400 if problems else 200

@@ -4,7 +4,7 @@ import pytest
 
 from review.actions.costs import set_prices
 from review.exceptions import InvalidInputError
-from review.models import AuditEntry, CostModel
+from review.models import AuditEntry, CostModel, Event
 from tests.conftest import Cast
 from tests.review.actions.review_room import actor
 
@@ -18,6 +18,12 @@ def test_prices_are_kept_for_their_project_and_audited(cast: Cast) -> None:
     entry = AuditEntry.objects.get(action="cost_model.changed")
     assert entry.actor == cast.manager
     assert entry.detail["person_hour"] == 31.5
+
+
+def test_open_pages_hear_that_prices_changed_but_not_which(cast: Cast) -> None:
+    set_prices(actor=actor(cast.manager), project=cast.project, prices={"person_hour": 31.5})
+    event = Event.objects.get(name="cost_model.changed")
+    assert (event.project, event.payload) == (cast.project, {})
 
 
 def test_a_second_change_takes_the_place_of_the_first(cast: Cast) -> None:

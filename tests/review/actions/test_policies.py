@@ -6,7 +6,7 @@ import pytest
 
 from review.actions.policies import activate_policy, draft_policy
 from review.exceptions import InvalidInputError, NotFoundError
-from review.models import AuditEntry, PolicyState
+from review.models import AuditEntry, Event, PolicyState
 from review.selectors.access import Actor
 from review.selectors.document_types import access_policy, active_policy, policies_of
 from tests.conftest import Cast
@@ -34,6 +34,16 @@ def test_rules_that_cannot_be_used_are_refused_with_the_place(cast: Cast, change
         draft_policy(actor=Actor(cast.manager), document_type=cast.document_type, rules=RULES | change)
     assert caught.value.details["problems"][0]["pointer"].startswith(pointer)
     assert policies_of(cast.document_type).count() == 1
+
+
+def test_open_pages_hear_of_a_draft_and_of_what_is_in_force(cast: Cast) -> None:
+    draft = draft_policy(actor=Actor(cast.manager), document_type=cast.document_type, rules=RULES)
+    activate_policy(actor=Actor(cast.manager), policy=draft)
+    told = Event.objects.filter(name__startswith="policy.").order_by("id").values_list("name", "payload")
+    payload = {"document_type": cast.document_type.slug, "number": 2}
+    assert list(told) == [("policy.drafted", payload), ("policy.activated", payload)]
+    acts = AuditEntry.objects.filter(action__startswith="policy.").order_by("id").values_list("action", "detail")
+    assert list(acts) == [("policy.drafted", {"number": 2}), ("policy.activated", {"number": 2})]
 
 
 def test_activating_one_policy_retires_the_other_and_back(cast: Cast) -> None:
