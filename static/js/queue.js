@@ -40,7 +40,19 @@ function place(fresh) {
     const field = document.getElementById(id);
     if (field && value !== undefined) field.value = value;
   }
+  offerAll();
   if (focusedId) document.getElementById(focusedId)?.focus({ preventScroll: true });
+}
+
+/** One box for all of them, ticked as soon as all are. */
+function offerAll() {
+  const all = document.getElementById("all-tasks");
+  if (!all) return;
+  const boxes = [...page.querySelectorAll('input[name="task"]')];
+  const n = boxes.filter((box) => box.checked).length;
+  all.hidden = false;
+  all.checked = n === boxes.length;
+  all.indeterminate = n > 0 && n < boxes.length;
 }
 
 function schedule() {
@@ -53,4 +65,10 @@ listen(page.dataset.socket, page.dataset.after, (event) => {
 
 page.addEventListener("change", (event) => {
   if (event.target.form?.id === "filters") event.target.form.requestSubmit();
+  if (event.target.id === "all-tasks") {
+    for (const box of page.querySelectorAll('input[name="task"]')) box.checked = event.target.checked;
+  }
+  if (event.target.type === "checkbox") offerAll();
 });
+
+offerAll();

@@ -26,12 +26,16 @@ PAGES = {
     "queue": "queue/",
     "documents": "documents/",
     "accuracy": "accuracy/",
+    "field": "accuracy/field/",
+    "errors": "accuracy/errors/",
     "policies": "policies/receipt/",
     "operations": "operations/",
     "reviewers": "reviewers/",
     "exports": "exports/",
     "tokens": "tokens/",
 }
+PATIENCE_SECONDS = 900.0
+N_REVIEWED = 5
 PASSWORD = "a long enough password"
 
 
@@ -39,7 +43,9 @@ PASSWORD = "a long enough password"
 def demo_house() -> Iterator[ServedHouse]:
     """A house with the demo's receipts, read by the real engine."""
     with tempfile.TemporaryDirectory() as folder:
-        house = ServedHouse(Path(folder), settings={"STET_ENGINE": "rapidocr", "STET_WORKERS": "2"})
+        house = ServedHouse(
+            Path(folder), patience_seconds=PATIENCE_SECONDS, settings={"STET_ENGINE": "rapidocr", "STET_WORKERS": "2"}
+        )
         try:
             house.open()
             seeded = house.run("seed_demo")
@@ -56,10 +62,11 @@ def demo_house() -> Iterator[ServedHouse]:
             house.close()
 
 
-def sign_in(context: BrowserContext, house: ServedHouse) -> Page:
+def sign_in(context: BrowserContext, house: ServedHouse, name: str) -> Page:
     """Sign the demo user in."""
     page = context.new_page()
     page.goto(house.address + "/sign-in/")
+    page.screenshot(path=TARGET / f"sign-in-{name}.png")
     page.fill("input[name=username]", "demo")
     page.fill("input[name=password]", PASSWORD)
     page.press("input[name=password]", "Enter")
@@ -68,7 +75,7 @@ def sign_in(context: BrowserContext, house: ServedHouse) -> Page:
 
 
 def desk(page: Page, house: ServedHouse, name: str) -> None:
-    """The desk with a task, the list of keys over it, and after a correction."""
+    """The desk with a task, and the list of keys over it."""
     page.goto(house.address + "/projects/demo/review/")
     page.wait_for_selector("#desk[data-state=task] .viewer[data-shown]")
     page.wait_for_timeout(900)
@@ -77,6 +84,20 @@ def desk(page: Page, house: ServedHouse, name: str) -> None:
     page.keyboard.press("?")
     page.screenshot(path=TARGET / f"desk-keys-{name}.png")
     page.keyboard.press("Escape")
+
+
+def review_some(page: Page, house: ServedHouse) -> None:
+    """Finish some tasks, one of them with a correction: what the manager's pages show is made of this."""
+    for number in range(N_REVIEWED):
+        page.goto(house.address + "/projects/demo/review/")
+        page.wait_for_selector("#desk[data-state=task] .viewer[data-shown]")
+        name = page.inner_text("#desk-title")
+        if number % 3 == 0:
+            page.keyboard.type("12.34")
+            page.keyboard.press("Enter")
+        page.keyboard.press("Control+Enter")
+        house.wait_for(lambda done=name: page.inner_text("#desk-title") != done, "the next task comes")  # type: ignore[misc]
+    assert house.run("rebuild_accuracy", "--project", "demo").returncode == 0
 
 
 def document(page: Page, house: ServedHouse, name: str) -> None:
@@ -96,6 +117,9 @@ def main() -> None:
     only = os.environ.get("ONLY", "")
     with demo_house() as house, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        first = browser.new_context(locale="en-GB")
+        review_some(sign_in(first, house, "first"), house)
+        first.close()
         for theme, language, width in itertools.product(THEMES, LANGUAGES, SIZES):
             name = f"{theme}-{language}-{width}"
             if only and only not in name:
@@ -106,7 +130,7 @@ def main() -> None:
                 color_scheme=theme,  # type: ignore[arg-type]  # one of two words
                 reduced_motion="reduce",
             )
-            page = sign_in(context, house)
+            page = sign_in(context, house, name)
             for page_name, path in PAGES.items():
                 page.goto(house.address + "/projects/demo/" + path, wait_until="networkidle")
                 page.screenshot(path=TARGET / f"{page_name}-{name}.png")

@@ -31,6 +31,8 @@ def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) ->
     found = access_document(actor, slug, document_id)
     detail = document_detail(found, actor.user)
     fields = field_rows(detail)
+    # What one is not told of on the desk is not told here either.
+    tasks = tasks_for(found.project, reviewer=actor.user).filter(document_id=found.duplicate_of_id or found.pk)
     history = [] if detail.is_withheld else list(record_history(found))
     context = {
         "document": found,
@@ -38,7 +40,7 @@ def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) ->
         "fields": fields,
         "pages": page_views(detail),
         "revisions": revisions(history, fields, [field.path for field in detail.fields]),
-        "task": tasks_for(found.project).filter(document_id=found.duplicate_of_id or found.pk).first(),
+        "task": tasks.first(),
         "duplicates": found.duplicates.order_by("pk")[:DUPLICATES_SHOWN],
         "last_event_id": last_event_id,
     }

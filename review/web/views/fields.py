@@ -27,6 +27,9 @@ def field_accuracy(request: HttpRequest, actor: Actor, slug: str) -> HttpRespons
     chosen = form.cleaned_data if form.is_valid() else {}
     document_type, path = _chosen(types, chosen.get("field", "")) or _first(types)
     shown = field_page(document_type, path, chosen.get("population", "")) if document_type is not None else None
+    if shown is not None and not chosen.get("field"):
+        # What is shown without a choice stands in the choice.
+        form.data = {**request.GET.dict(), "field": f"{shown.document_type.slug}:{shown.path}"}
     if shown is not None and request.GET.get("format") == "trend":
         rows = [[engine, day, e.point, e.lower, e.upper, e.n] for engine, day, e in shown.points]
         return csv_file(f"{slug}-trend", ["engine", "day", "right", "lower", "upper", "n"], rows)

@@ -397,3 +397,19 @@ def test_the_page_shows_no_answer_to_whoever_may_be_asked_again(cast: Cast) -> N
     assert "8.00" not in pages[second]
     assert "not shown to you" in pages[second]
     assert "9.00" in field(pages[second], "Total")
+
+
+def test_a_task_is_offered_to_who_may_take_it(clients: dict[str, Client], cast: Cast) -> None:
+    document = factories.make_routed(cast.document_type)
+    address = f"{reverse('desk', args=[cast.project.slug])}?task={document.review_tasks.get().pk}"
+    assert address in page(clients["reviewer"], document)
+    assert address not in page(clients["viewer"], document)
+
+
+def test_the_first_reviewer_is_not_told_that_somebody_looks_again(clients: dict[str, Client], cast: Cast) -> None:
+    draw_all(cast)
+    factories.make_member(cast.project, Role.REVIEWER, "ana")
+    first = make_first_task(cast)
+    answer(cast.reviewer, first, COMPANY, TOTAL)
+    assert "a check by a person is due" not in page(clients["reviewer"], first.document)
+    assert "a check by a person is due" in page(clients["manager"], first.document)

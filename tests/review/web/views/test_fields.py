@@ -100,6 +100,13 @@ def test_a_choice_that_does_not_exist_shows_the_first(manager: Client, cast: Cas
     assert manager.get(reverse(name, args=[cast.project.slug]) + query).status_code == 200
 
 
+def test_what_is_shown_without_a_choice_stands_in_the_choice(manager: Client, cast: Cast) -> None:
+    html = get(manager, cast, "field_accuracy")
+    chosen = re.findall(r'<option value="(receipt:[^"]+)" selected>([^<]+)<', html)
+    assert len(chosen) == 1
+    assert f"“{chosen[0][1].split(' · ')[1]}”" in html
+
+
 def test_a_project_without_types_has_pages_that_say_so(manager: Client, cast: Cast) -> None:
     DocumentType.objects.filter(pk=cast.document_type.pk).update(project=cast.other_project, slug="moved")
     assert "no document type with fields" in get(manager, cast, "field_accuracy")
