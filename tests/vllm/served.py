@@ -4,6 +4,7 @@ import json
 import socket
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,13 +48,16 @@ class ServedHouse:
     port: int
 
     @classmethod
-    def declare(cls, folder: Path, weights: Path, venv: Path, **flags: Any) -> "ServedHouse":
+    def declare(
+        cls, folder: Path, weights: Path, venv: Path, *, flags: Mapping[str, Any] = {}, adapter: str = ""
+    ) -> "ServedHouse":
         """Lay a house out and declare the weights as a version of it; flags are added to those of ON_CPU."""
+        folder.mkdir(exist_ok=True)
         port = free_port()
         house = House(folder, patience_seconds=PATIENCE_SECONDS)
         house.settings = {"STET_VLLM_URL": f"http://127.0.0.1:{port}", "STET_VLLM_VENV": str(venv)}
         house.lay_out()
-        given = ON_CPU | {"server_flags": ON_CPU["server_flags"] | flags}
+        given = ON_CPU | {"server_flags": {**ON_CPU["server_flags"], **flags}, "adapter": adapter}
         (folder / "version.json").write_text(json.dumps(given))
         added = house.run("add_engine_version", str(folder / "version.json"), "--weights", str(weights))
         assert added.returncode == 0, added.stderr
