@@ -16,6 +16,7 @@ from django.conf import settings
 from inference.errors import EngineError, InferenceError, UnreadableFileError
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import OpenedPage, encode_page, open_pages
+from inference.imaging.similarity import perceptual_hash
 from inference.registry import engine_for
 from inference.types import PageImage
 from review.actions.accuracy import roll_up_reviews
@@ -139,7 +140,7 @@ def _keep_page(document: Document, opened: OpenedPage) -> StoredPage:
         name = str(document.original.name)
     else:
         name = keep_page_image(document.project_id, digest, encode_page(image))
-    return StoredPage(image.page_number, name, width, height, digest)
+    return StoredPage(image.page_number, name, width, height, digest, perceptual_hash(image))
 
 
 @task

@@ -7,21 +7,26 @@ which is read again, by whichever process, is the same read: found in the cache 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from django.conf import settings
 from django.utils import timezone
 
-from inference.errors import AnswerError
+from inference.errors import AnswerError, UnreadableFileError
 from inference.fields.cross_rules import cross_findings
 from inference.fields.extract import extract
+from inference.imaging.similarity import MAX_DISTANCE, hamming_distance, is_same_at_reading_resolution
 from inference.registry import engine_for
 from inference.types import DocumentTypeSpec, FieldReading, PageImage, PageReading, PageRequest
 from review.actions.evaluation import register_engine
 from review.actions.reading import ClaimedPage
 from review.actions.readings import keep_reading, settle_request
-from review.models import ExtractionRun
-from review.selectors.reading import ReadingKey, cached_reading_id, reading_by_id
+from review.models import ExtractionRun, Page
+from review.selectors.reading import ReadingKey, cached_reading_id, newest_readings, page_with_content, reading_by_id
 from review.selectors.schemas import spec_of
 from review.tasks_engines import Reader, identity_of, noting_engine
 from review.tasks_files import load_page
+
+PROPOSALS = 3
+"""So many pages of the same look are compared pixel by pixel before a page is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,9 @@ def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | Non
     if cached is not None:
         return ReadPage(cached)
     image = image or load_page(str(page.image.name), page.page_number)
+    near = near_duplicate(image, claim.reading_key, page.perceptual_hash)
+    if near is not None:
+        return ReadPage(near, is_near_duplicate=True)
     if reader.vlm is None:
         with noting_engine():
             return ReadPage(reader.engine.read_page(image))
@@ -67,6 +75,30 @@ def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | Non
     except AnswerError as failure:
         return ReadPage(words.reading_id, failure=failure)
     return ReadPage(replace(reading, cpu_seconds=reading.cpu_seconds + words.cpu_seconds))
+
+
+def near_duplicate(image: PageImage, key: ReadingKey, digest: str) -> int | None:
+    """Return the reading of a page that is the same at reading resolution, among the newest of its kind (S7).
+
+    The hashes propose, nearest first; the pixels decide.
+    """
+    if not digest or not settings.STET_NEAR_DUPLICATE_PAGES:
+        return None
+    found = newest_readings(key, settings.STET_NEAR_DUPLICATE_PAGES)
+    ranked = sorted((hamming_distance(digest, one.perceptual_hash), -one.reading_id, one) for one in found)
+    for distance, _, one in ranked[:PROPOSALS]:
+        page = page_with_content(key.project_id, one.content_hash) if distance <= MAX_DISTANCE else None
+        if page is not None and _is_same(image, page):
+            return one.reading_id
+    return None
+
+
+def _is_same(image: PageImage, page: Page) -> bool:
+    try:
+        return is_same_at_reading_resolution(image, load_page(str(page.image.name), page.page_number))
+    except (UnreadableFileError, OSError):
+        # Its file is gone: it proves nothing.
+        return False
 
 
 def words_of(image: PageImage, key: ReadingKey, words_by: str, perceptual_hash: str = "") -> PageWords:

@@ -13,13 +13,14 @@ from review.models import Document, EngineVersion, ExtractionRun, Page, PageRead
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page whose raster lies in storage under `image_name`; size in pixels, hash over the pixels."""
+    """A page whose raster lies in storage under `image_name`; size in pixels, hash over the pixels and of the look."""
 
     page_number: int
     image_name: str
     width: int
     height: int
     content_hash: str
+    perceptual_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,13 @@ def ensure_engine_version(engine: EngineIdentity) -> EngineVersion:
 def replace_pages(document: Document, pages: Sequence[StoredPage]) -> list[Page]:
     """Make the document's pages these; a page that is there already keeps its row, for earlier runs point to it."""
     known = {page.page_number: page for page in Page.objects.filter(document=document)}
-    fields = ("image", "width", "height", "content_hash")
+    fields = ("image", "width", "height", "content_hash", "perceptual_hash")
     new: list[Page] = []
     changed: list[Page] = []
     for stored in pages:
         page = known.get(stored.page_number) or Page(document=document, page_number=stored.page_number)
-        page.image, page.content_hash = stored.image_name, stored.content_hash
+        page.image = stored.image_name
+        page.content_hash, page.perceptual_hash = stored.content_hash, stored.perceptual_hash
         page.width, page.height = stored.width, stored.height
         (changed if page.pk else new).append(page)
     Page.objects.bulk_update(changed, fields)

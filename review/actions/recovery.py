@@ -30,6 +30,7 @@ from review.models import (
     IdempotencyKey,
     PageRead,
     PageReadState,
+    RawAnswer,
     RunState,
     WorkerHeartbeat,
 )
@@ -165,18 +166,26 @@ def requeue_exports() -> int:
 
 
 def prune() -> int:
-    """Delete events after STET_EVENT_DAYS, answered idempotency keys after two days, failures of tasks; how many."""
+    """Delete events after STET_EVENT_DAYS, raw answers after STET_RAW_ANSWER_DAYS, and what a few days make useless.
+
+    Return how many rows.
+    """
     now = timezone.now()
     events_before = now - timedelta(days=settings.STET_EVENT_DAYS)
     # By primary key, the oldest first: no index on the time is needed, and no table is read to its end.
     oldest = Event.objects.order_by("pk").values_list("pk", "created_at")[:PER_PRUNING]
     old_events = [pk for pk, created_at in oldest if created_at < events_before]
+    answers_before = now - timedelta(days=settings.STET_RAW_ANSWER_DAYS)
+    first = RawAnswer.objects.order_by("pk").values_list("pk", "created_at")[:PER_PRUNING]
+    old_answers = [pk for pk, created_at in first if created_at < answers_before]
     keys = Q(created_at__lt=now - timedelta(hours=_KEY_HOURS))
     beats = Q(seen_at__lt=now - timedelta(days=1))
     n_deleted: int = 0
     with transaction.atomic(durable=True):
         if old_events:
             n_deleted += Event.objects.filter(pk__lte=old_events[-1]).delete()[0]
+        if old_answers:
+            n_deleted += RawAnswer.objects.filter(pk__lte=old_answers[-1]).delete()[0]
         n_deleted += IdempotencyKey.objects.filter(keys).delete()[0]
         n_deleted += WorkerHeartbeat.objects.filter(beats).delete()[0]
         n_deleted += int(Task.objects.filter(stopped__lt=events_before).delete()[0])

@@ -12,7 +12,7 @@ from django.db.models import Count, Sum
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from review.models import UNFINISHED_STATUSES, Document, ReviewTask, TaskState, ThroughputRollup
+from review.models import UNFINISHED_STATUSES, Document, PageRead, ReviewTask, TaskState, ThroughputRollup
 from review.selectors.workers import oldest_waiting_since, worker_summary
 
 logger = structlog.get_logger(__name__)
@@ -87,6 +87,7 @@ class Load:
     n_workers: int
     n_documents_routed: int
     n_pages_routed: int
+    n_pages_near_duplicate: int
     documents_by_band: dict[str, int]
 
 
@@ -113,5 +114,6 @@ def load() -> Load:
         n_workers=workers.n_workers,
         n_documents_routed=routed["documents"] or 0,
         n_pages_routed=routed["pages"] or 0,
+        n_pages_near_duplicate=PageRead.objects.filter(is_near_duplicate=True).count(),
         documents_by_band={band: routed[band] or 0 for band in ("auto", "sampled", "review")},
     )

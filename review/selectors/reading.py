@@ -11,6 +11,7 @@ from review.models import (
     Document,
     DocumentStatus,
     ExtractionRun,
+    Page,
     PageRead,
     PageReadState,
     Reading,
@@ -47,6 +48,29 @@ class ReadingKey:
 def cached_reading_id(key: ReadingKey) -> int | None:
     """Return the id of what was read before under this key."""
     return Reading.objects.filter(**asdict(key)).values_list("pk", flat=True).first()
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """A kept reading among which near duplicates are looked for, and what its page looks like."""
+
+    reading_id: int
+    content_hash: str
+    perceptual_hash: str
+
+
+def newest_readings(key: ReadingKey, limit: int) -> list[LookedUp]:
+    """Return the newest readings of the key's project, engine version and request whose pages' looks are known."""
+    readings = Reading.objects.filter(
+        project_id=key.project_id, engine_version_id=key.engine_version_id, request_digest=key.request_digest
+    )
+    rows = readings.order_by("-pk").values_list("pk", "content_hash", "perceptual_hash")[:limit]
+    return [LookedUp(*row) for row in rows if row[2]]
+
+
+def page_with_content(project_id: int, content_hash: str) -> Page | None:
+    """Return a page of the project that has these pixels."""
+    return Page.objects.filter(content_hash=content_hash, document__project=project_id).first()
 
 
 def reading_by_id(reading_id: int) -> PageReading:

@@ -25,7 +25,12 @@ def environment(data_dir: Path) -> dict[str, str]:
     return (
         own
         | ONE_THREAD
-        | {"STET_DATA_DIR": str(data_dir), "STET_LOG_LEVEL": "ERROR", "DJANGO_SETTINGS_MODULE": "ocrsite.settings"}
+        | {
+            "STET_DATA_DIR": str(data_dir),
+            "STET_LOG_LEVEL": "ERROR",
+            "STET_NEAR_DUPLICATE_PAGES": "0",
+            "DJANGO_SETTINGS_MODULE": "ocrsite.settings",
+        }
         # Measured beside a bare loop, which does not stand back either.
         | {"STET_BULK_NICENESS": "0"}
     )

@@ -63,6 +63,9 @@ class LoadCollector(Collector):
         pages = CounterMetricFamily("stet_pages_routed", "Pages of routed documents")
         pages.add_metric([], figures.n_pages_routed)
         yield pages
+        near = CounterMetricFamily("stet_pages_near_duplicate", "Pages not read, since one that looks the same was")
+        near.add_metric([], figures.n_pages_near_duplicate)
+        yield near
         documents = CounterMetricFamily("stet_documents_routed", "Routed documents by band", labels=["band"])
         for band, n_documents in figures.documents_by_band.items():
             documents.add_metric([band], n_documents)

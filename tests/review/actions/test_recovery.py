@@ -33,6 +33,7 @@ from review.models import (
     IdempotencyKey,
     Page,
     PageRead,
+    RawAnswer,
     WorkerHeartbeat,
 )
 from review.selectors.workers import is_worker_alive, worker_summary
@@ -290,6 +291,27 @@ def test_old_keys_beats_and_failures_go(cast: Cast) -> None:
         )
     assert prune() == 3
     assert (IdempotencyKey.objects.count(), WorkerHeartbeat.objects.count(), Task.objects.count()) == (1, 1, 1)
+
+
+def test_raw_answers_go_when_they_are_old_enough(cast: Cast, settings: Settings) -> None:
+    settings.STET_RAW_ANSWER_DAYS = 30
+    version = factories.make_engine_version()
+    for days in (31, 29):
+        answer = RawAnswer.objects.create(
+            project=cast.project,
+            engine_version=version,
+            content_hash="c",
+            request_digest="r",
+            attempt=1,
+            text_gzip=b"",
+            finish_reason="stop",
+            n_prompt_tokens=1,
+            n_tokens=1,
+            seconds=0.1,
+        )
+        RawAnswer.objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(days=days))
+    assert prune() == 1
+    assert RawAnswer.objects.get().created_at > timezone.now() - timedelta(days=30)
 
 
 def test_pruning_nothing_is_nothing(db: None) -> None:

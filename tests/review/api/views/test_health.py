@@ -103,6 +103,7 @@ def test_the_load_is_told_in_numbers(cast: Cast) -> None:
         "stet_review_tasks_held 0.0",
         "stet_workers 2.0",
         "stet_pages_routed_total 7.0",
+        "stet_pages_near_duplicate_total 0.0",
         'stet_documents_routed_total{band="auto"} 3.0',
     ):
         assert line in text.splitlines()
@@ -116,7 +117,7 @@ def test_the_load_costs_as_many_queries_however_much_there_is(
 ) -> None:
     for _ in range(n_documents):
         factories.make_routed(cast.document_type)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         assert Client().get("/metrics").status_code == 200
 
 
