@@ -226,6 +226,15 @@ def test_a_benchmark_of_reading_runs_to_its_end(words: str) -> None:
     assert result["ratio"] > 0
 
 
+@pytest.mark.sqlite
+@pytest.mark.engine
+@pytest.mark.timeout(900)
+def test_the_wait_for_a_marked_area_is_measured_while_pages_are_read() -> None:
+    result = run_bench("region", "--regions", "1", "--bulk", "12", "--niceness", "10")
+    assert [(row["kind"], row["niceness"]) for row in result["rows"]] == [("idle", 10), ("reading in bulk", 10)]
+    assert all(0 < row["median_s"] <= row["longest_s"] for row in result["rows"])
+
+
 def run_bench(*words: str) -> dict[str, Any]:
     """Run the command as a person does; return its last line. Budgets are not asked for: with so little it is noise."""
     done = subprocess.run(

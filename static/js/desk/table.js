@@ -111,6 +111,7 @@ export class Table {
 
   /** Run a change of rows as one step that can be undone. */
   change(run) {
+    if (!this.desk.answers.isOpen) return;
     const before = this.cells.map((field) => field.snapshot());
     const focused = document.activeElement?.dataset;
     run();
