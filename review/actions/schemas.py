@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from inference.errors import DocumentTypeError
-from inference.types.constrainable import unsupported
 from inference.types.document_types import parse_document_type, validate_document_type
 from review.actions._audit import record_audit
 from review.exceptions import ConflictError, InvalidInputError
@@ -61,11 +60,8 @@ def publish_schema_version(*, actor: Actor, document_type: DocumentType, schema:
 
 
 def _refuse_unusable(schema: object) -> None:
-    """Raise InvalidInputError with every problem; what no language model can be held to is named here, at save time."""
     try:
         validate_document_type(schema)
-        if isinstance(schema, dict) and (beyond := unsupported(schema)):
-            raise DocumentTypeError(beyond)
     except DocumentTypeError as error:
         problems = [{"pointer": pointer, "message": message} for pointer, message in error.problems]
         message = _("The document type's schema is not usable. See the problems listed and correct them.")

@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
-from inference.types import DocumentTypeSpec, FieldSpec, parse_document_type
+from inference.types import DocumentTypeSpec, FieldSpec, parse_document_type, unsupported
 from review.models import SchemaVersion
 
 _ROW = re.compile(r"0|[1-9][0-9]{0,3}")
@@ -31,3 +33,11 @@ def field_spec_at(spec: DocumentTypeSpec, field_path: str) -> FieldSpec | None:
         return found
     row = field_path.removesuffix(found.path).rpartition("/")[2]
     return found if _ROW.fullmatch(row) else None
+
+
+def not_constrained(schema: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (JSON Pointer, message) of each keyword that a language model cannot be held to while it writes.
+
+    Its answers are checked against the whole schema all the same: what breaks it goes to a person.
+    """
+    return unsupported(schema)

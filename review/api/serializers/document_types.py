@@ -1,9 +1,30 @@
 """Document types, their schema versions and their routing policies."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from review.api.fields import ObjectField, ReadSerializer, WriteSerializer
 from review.models import PolicyState
+from review.selectors.schemas import not_constrained
+
+
+class NoteSerializer(ReadSerializer):
+    """Something to know of one place in a schema."""
+
+    pointer = serializers.CharField(help_text="JSON Pointer into the schema.")
+    message = serializers.CharField()
+
+
+@extend_schema_field(NoteSerializer(many=True))
+class BeyondConstraintsField(serializers.Field[Any, Any, Any, Any]):
+    """What a language model cannot be held to while it writes; its answers are checked against it all the same."""
+
+    def to_representation(self, value: Mapping[str, Any]) -> list[dict[str, str]]:
+        """Return the places in the schema."""
+        return [{"pointer": pointer, "message": message} for pointer, message in not_constrained(value)]
 
 
 class SchemaVersionSerializer(ReadSerializer):
@@ -13,6 +34,7 @@ class SchemaVersionSerializer(ReadSerializer):
     schema = ObjectField()
     digest = serializers.CharField()
     created_at = serializers.DateTimeField()
+    not_constrained = BeyondConstraintsField(source="schema")
 
 
 class DocumentTypeSerializer(ReadSerializer):
@@ -28,6 +50,7 @@ class DocumentTypeDetailSerializer(DocumentTypeSerializer):
     """A kind of document with the schema in force."""
 
     schema = ObjectField(source="active_version.schema", allow_null=True, default=None)
+    not_constrained = BeyondConstraintsField(source="active_version.schema", default=list)
 
 
 class DocumentTypeDraftSerializer(WriteSerializer):

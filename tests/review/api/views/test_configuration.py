@@ -1,5 +1,6 @@
 """Document types, policies, tokens, members and projects through the API."""
 
+import copy
 from typing import Any
 
 import pytest
@@ -52,6 +53,17 @@ def test_a_schema_that_is_no_object_is_refused(cast: Cast, as_manager: APIClient
 
 def test_a_taken_slug_is_a_conflict(cast: Cast, as_manager: APIClient) -> None:
     assert post(as_manager, TYPES, slug="receipt", schema=factories.SCHEMA)[0] == 409
+
+
+def test_what_no_language_model_can_be_held_to_is_named_when_it_is_saved(cast: Cast, as_manager: APIClient) -> None:
+    changed = copy.deepcopy(factories.SCHEMA)
+    changed["properties"]["total"]["pattern"] = r"^(?=\d).+$"
+    status, body = post(as_manager, f"{TYPES}receipt/versions/", schema=changed)
+    ((place, message),) = [tuple(note.values()) for note in body["not_constrained"]]
+    assert (status, place) == (201, "/properties/total/pattern")
+    assert "look-ahead" in message
+    assert as_manager.get(f"{TYPES}receipt/").json()["not_constrained"] == body["not_constrained"]
+    assert post(as_manager, TYPES, slug="plain", schema=factories.SCHEMA)[1]["not_constrained"] == []
 
 
 def test_a_new_version_takes_over_and_the_old_one_stays(cast: Cast, as_manager: APIClient) -> None:
