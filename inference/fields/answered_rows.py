@@ -1,7 +1,7 @@
 """The rows of repeated groups that a language model answered: each cell is grounded beside its neighbours."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rapidfuzz.distance import Levenshtein
 
@@ -11,7 +11,9 @@ from inference.fields.folding import FoldedPage
 from inference.fields.ground import Place, ground
 from inference.fields.groups import locate_groups
 from inference.fields.normalise import TYPED, Normalised, folded, normalise
+from inference.fields.rows_left_out import ROWS_LEFT_OUT, has_rows_left_out
 from inference.fields.rules import findings_of
+from inference.fields.score import CAPPED_BY_FINDING
 from inference.fields.spans import Span, typed_spans
 from inference.types import FieldReading, FieldSpec, GroupSpec
 
@@ -32,19 +34,36 @@ class _Cell:
 
 
 def read_rows(document: AnsweredDocument) -> Iterator[FieldReading]:
-    """Yield one reading a cell, row by row; a column without a value in a row is left out unless it is required."""
+    """Yield one reading a cell, row by row; a column without a value in a row is left out unless it is required.
+
+    Where printed rows are missing in the answer, every cell of the group has the finding "rows_left_out"; a group
+    without any cell then has one reading of its own, at the group's path and without a value.
+    """
     located = [one for one in locate_groups(document.layouts, document.spec, document.index) if one.bbox is not None]
     for group in document.spec.groups:
-        rows = _rows(document, group)
-        _ground(rows)
-        for number, cells in enumerate(rows):
-            by_column = {cell.spec.path: cell for cell in cells}
-            for column in group.columns:
-                path = f"{group.path}/{number}{column.path}"
-                if column.path in by_column:
-                    yield _reading(document, by_column[column.path], cells, located)
-                elif column.is_required:
-                    yield FieldReading(path, None, None, None, {}, ("not_found",))
+        cells = list(_cells(document, group, located))
+        if has_rows_left_out(group, cells, located):
+            yield from map(_with_rows_left_out, cells or [FieldReading(group.path, None, None, None, {})])
+        else:
+            yield from cells
+
+
+def _with_rows_left_out(reading: FieldReading) -> FieldReading:
+    confidence = None if reading.confidence is None else min(reading.confidence, CAPPED_BY_FINDING)
+    return replace(reading, confidence=confidence, findings=(*reading.findings, ROWS_LEFT_OUT))
+
+
+def _cells(document: AnsweredDocument, group: GroupSpec, located: Sequence[FieldReading]) -> Iterator[FieldReading]:
+    rows = _rows(document, group)
+    _ground(rows)
+    for number, cells in enumerate(rows):
+        by_column = {cell.spec.path: cell for cell in cells}
+        for column in group.columns:
+            path = f"{group.path}/{number}{column.path}"
+            if column.path in by_column:
+                yield _reading(document, by_column[column.path], cells, located)
+            elif column.is_required:
+                yield FieldReading(path, None, None, None, {}, ("not_found",))
 
 
 def _rows(document: AnsweredDocument, group: GroupSpec) -> list[list[_Cell]]:

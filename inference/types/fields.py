@@ -86,6 +86,9 @@ class FieldReading:
     nothing was found or the text did not normalise; `raw_text` is the text as printed. `confidence` is in 0-1, or
     None when there is nothing to be confident of. `evidence` maps the name of each piece of evidence to its number;
     `findings` are codes of what is wrong ("date_ambiguous", "pattern_mismatch", …).
+
+    What is wrong with a repeated group that has no cell to bear it is a reading at the path of the group, without a
+    value and a confidence.
     """
 
     field_path: str

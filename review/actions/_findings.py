@@ -7,7 +7,7 @@ from typing import Any
 
 from inference.types import DocumentTypeSpec, FieldReading, validate_values
 from review.routing.decide import FieldEvidence
-from review.routing.reasons import Reason
+from review.routing.reasons import Reason, in_order, reason_for_finding
 
 # Said by the missing value itself; as a finding it would make an absent optional field a broken rule.
 _NOT_FOUND = "not_found"
@@ -33,6 +33,17 @@ def _put(node: Any, keys: Sequence[str], value: str | None) -> None:  # noqa: AN
             node[key] = child
         else:
             node = node.setdefault(key, child)
+
+
+def without_groups(
+    fields: Sequence[FieldReading], spec: DocumentTypeSpec
+) -> tuple[list[FieldReading], tuple[Reason, ...]]:
+    """Part the fields from what is said of a whole group: no field can bear it, so it is a reason for the document."""
+    groups = {group.path for group in spec.groups}
+    reasons = [
+        reason_for_finding(code) for reading in fields if reading.field_path in groups for code in reading.findings
+    ]
+    return [reading for reading in fields if reading.field_path not in groups], in_order(reasons)
 
 
 def with_schema_findings(

@@ -15,7 +15,7 @@ from review.actions._audit import record_audit
 from review.actions._claims import new_claim_token
 from review.actions._documents import publish_document, settle_document
 from review.actions._enqueue import enqueue_opening
-from review.actions._findings import evidence_of, with_schema_findings
+from review.actions._findings import evidence_of, with_schema_findings, without_groups
 from review.actions._pages import has_unfinished_pages
 from review.actions._readings import store_raw_answers, store_reading
 from review.actions._routing import (
@@ -214,8 +214,9 @@ def complete_run(
     both (an audit). A page that failed sends the whole document to a person; `failures` are the codes of why.
     """
     document_type = run.document.document_type
-    checked, faults = with_schema_findings(fields, run.schema_version.schema)
-    faults = (*map(reason_for_failure, failures), *faults)
+    cells, missing = without_groups(fields, spec)
+    checked, faults = with_schema_findings(cells, run.schema_version.schema)
+    faults = (*map(reason_for_failure, failures), *missing, *faults)
     with transaction.atomic(durable=True):
         # Compare-and-set: only the run that is still being read can be routed, and only once.
         due = ExtractionRun.objects.filter(pk=run.pk, state=RunState.READING, is_current=True)

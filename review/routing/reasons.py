@@ -14,6 +14,7 @@ class Reason(StrEnum):
     ANSWER_UNREADABLE = "answer_unreadable"
     ANSWER_INVALID = "answer_invalid"
     SCHEMA_INVALID = "schema_invalid"
+    ROWS_LEFT_OUT = "rows_left_out"
     LOW_QUALITY = "low_quality"
     MISSING_VALUE = "missing_value"
     RULE_FAILED = "rule_failed"
@@ -34,7 +35,7 @@ class Reason(StrEnum):
 
 
 _FAILURES = frozenset(reason for reason in Reason if reason.startswith(("engine_failed", "answer_")))
-_FAULTS = _FAILURES | {Reason.SCHEMA_INVALID, Reason.LOW_QUALITY, Reason.NOTHING_READ}
+_FAULTS = _FAILURES | {Reason.SCHEMA_INVALID, Reason.ROWS_LEFT_OUT, Reason.LOW_QUALITY, Reason.NOTHING_READ}
 _ORDER = {reason: position for position, reason in enumerate(Reason)}
 
 # A finding is a free code of the reader ("date_ambiguous"); any of these words in it tells its kind.
@@ -52,6 +53,8 @@ def reason_for_finding(finding: str) -> Reason:
     """
     if finding.startswith("rule:"):
         return Reason.RULE_FAILED
+    if finding == Reason.ROWS_LEFT_OUT:
+        return Reason.ROWS_LEFT_OUT
     words = set(finding.split("_"))
     return next((reason for reason, known in _WORDS.items() if words & known), Reason.RULE_FAILED)
 

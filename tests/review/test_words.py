@@ -14,11 +14,12 @@ from inference.fields import answer_score, cross_rules, score
 from inference.fields.answer_score import NOT_GROUNDED
 from inference.fields.answered import LEFT_OUT
 from inference.fields.answered_document import REPAIRED
+from inference.fields.rows_left_out import ROWS_LEFT_OUT
 from inference.types import ValueType
 from review import words
 from review.models import DocumentStatus, Verdict
 from review.routing.bands import Band
-from review.routing.reasons import Reason
+from review.routing.reasons import Reason, reason_for_finding
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"[a-z]+(_[a-z0-9]+)+")
@@ -73,7 +74,7 @@ def test_every_finding_of_the_reader_has_words() -> None:
         (score.WEIGHTS, words.EVIDENCE),
         ({**answer_score.FIELD_WEIGHTS, **answer_score.CELL_WEIGHTS}, words.EVIDENCE),
         (("token_entropy", "n_tokens"), words.EVIDENCE),
-        ((NOT_GROUNDED, REPAIRED, LEFT_OUT, PAGES_DISAGREE), words.FINDINGS),
+        ((NOT_GROUNDED, REPAIRED, LEFT_OUT, ROWS_LEFT_OUT, PAGES_DISAGREE), words.FINDINGS),
         ([cross_rules.EVIDENCE], words.EVIDENCE),
     ],
 )
@@ -103,6 +104,13 @@ def test_whichever_keyword_of_the_schema_is_broken_it_is_said_once() -> None:
         assert words.reasons_in_words(["schema_pattern", "schema_enum", "schema_invalid"]) == [
             "does not fit the document type",
             "the values do not fit the document type",
+        ]
+
+
+def test_rows_left_out_are_said_once_of_a_cell_and_of_the_document() -> None:
+    with translation.override("en"):
+        assert words.reasons_in_words(["rows_left_out", str(reason_for_finding(ROWS_LEFT_OUT))]) == [
+            "the model left out rows that the page seems to have"
         ]
 
 

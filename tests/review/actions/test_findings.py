@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from inference.fields.rows_left_out import ROWS_LEFT_OUT
 from inference.types import FieldReading, parse_document_type
-from review.actions._findings import evidence_of, nested_values, with_schema_findings
+from review.actions._findings import evidence_of, nested_values, with_schema_findings, without_groups
 from review.routing.reasons import Reason
 
 INVOICE: dict[str, Any] = {
@@ -99,6 +100,19 @@ def test_an_absent_value_is_no_broken_rule() -> None:
 
 def test_a_required_group_without_rows_is_the_documents_fault() -> None:
     assert with_schema_findings(GOOD[:2], INVOICE)[1] == (Reason.SCHEMA_INVALID,)
+
+
+def test_what_is_said_of_a_group_without_cells_is_the_documents_fault_and_no_field() -> None:
+    said = FieldReading("/taxes", None, None, None, {}, (ROWS_LEFT_OUT,))
+    fields, reasons = without_groups([GOOD[0], said, *GOOD[1:]], SPEC)
+    assert fields == GOOD
+    assert reasons == (Reason.ROWS_LEFT_OUT,)
+    assert all(reason.is_fault for reason in reasons)
+
+
+def test_cells_bear_what_is_said_of_their_group_themselves() -> None:
+    fields = [*GOOD[:2], reading("/line_items/0/amount", "9.00", ROWS_LEFT_OUT)]
+    assert without_groups(fields, SPEC) == (fields, ())
 
 
 def test_a_field_that_nobody_asked_for_is_no_fault_of_the_others() -> None:

@@ -10,7 +10,17 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from inference.types import BBox, Candidate, FieldReading, PageReading, Word, parse_document_type
+from inference.document_types import shipped_schema
+from inference.fields.rows_left_out import ROWS_LEFT_OUT
+from inference.types import (
+    BBox,
+    Candidate,
+    DocumentTypeSpec,
+    FieldReading,
+    PageReading,
+    Word,
+    parse_document_type,
+)
 from review.actions import reading as reading_actions
 from review.actions._routing import _kept_families, family_of
 from review.actions.opening import EngineIdentity, StoredPage, begin_opening, record_opened
@@ -91,20 +101,31 @@ UNSURE = (field("/company", "BOOK TA K"), field("/date", "2018-12-25"), field("/
 
 
 def routed(
-    document_type: DocumentType, fields: Sequence[FieldReading] = SURE, *, failures: Sequence[str] = (), **values: Any
+    document_type: DocumentType,
+    fields: Sequence[FieldReading] = SURE,
+    *,
+    failures: Sequence[str] = (),
+    spec: DocumentTypeSpec = SPEC,
+    **values: Any,
 ) -> Document:
     document, (page_read_id,) = opened(document_type, **values)
     read(page_read_id)
-    complete(document, fields, failures=failures)
+    complete(document, fields, failures=failures, spec=spec)
     document.refresh_from_db()
     return document
 
 
-def complete(document: Document, fields: Sequence[FieldReading] = SURE, *, failures: Sequence[str] = ()) -> bool:
+def complete(
+    document: Document,
+    fields: Sequence[FieldReading] = SURE,
+    *,
+    failures: Sequence[str] = (),
+    spec: DocumentTypeSpec = SPEC,
+) -> bool:
     run = ExtractionRun.objects.select_related("schema_version", "document__document_type").get(
         document=document, is_current=True
     )
-    return complete_run(actor=SYSTEM, run=run, spec=SPEC, fields=fields, failures=failures, cpu_seconds=1.5)
+    return complete_run(actor=SYSTEM, run=run, spec=spec, fields=fields, failures=failures, cpu_seconds=1.5)
 
 
 def never_audited(document_type: DocumentType) -> None:
@@ -319,6 +340,21 @@ def test_a_failed_page_sends_every_field_to_a_person(cast: Cast) -> None:
 def test_what_was_wrong_with_an_answer_is_the_reason(cast: Cast, code: str) -> None:
     document = routed(cast.document_type, failures=[code, "engine_failed"])
     assert (document.status, document.reasons[:2]) == ("review", ["engine_failed", code])
+
+
+def test_a_table_that_the_model_left_out_goes_to_a_person_though_no_row_is_required(cast: Cast) -> None:
+    schema = shipped_schema("invoice")
+    document_type = factories.make_document_type(cast.project, "invoice", schema)
+    never_audited(document_type)
+    spec = parse_document_type(schema)
+    singles = [field(one.path, "1") for one in spec.fields]
+    left_out = FieldReading("/line_items", None, None, None, {}, (ROWS_LEFT_OUT,))
+    for fields, status in ((singles, "stored"), ([*singles, left_out], "review")):
+        document = routed(document_type, fields, spec=spec)
+        assert document.status == status
+        assert ("rows_left_out" in document.reasons) is (status == "review")
+        assert ReviewTask.objects.filter(document=document).exists() is (status == "review")
+        assert not FieldPrediction.objects.filter(run__document=document, field_path="/line_items").exists()
 
 
 def test_predictions_candidates_and_decision_are_kept(cast: Cast) -> None:

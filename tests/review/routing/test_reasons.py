@@ -11,6 +11,8 @@ from review.routing.reasons import Reason, in_order, reason_for_failure, reason_
         ("ambiguous", Reason.AMBIGUOUS_VALUE),
         ("schema_type", Reason.SCHEMA_INVALID),
         ("low_quality", Reason.LOW_QUALITY),
+        ("left_out", Reason.RULE_FAILED),
+        ("rows_left_out", Reason.ROWS_LEFT_OUT),
         ("occluded", Reason.LOW_QUALITY),
         ("pattern_mismatch", Reason.RULE_FAILED),
         ("total_does_not_add_up", Reason.RULE_FAILED),
@@ -34,7 +36,7 @@ def test_codes_that_others_store_never_change() -> None:
         "engine_failed", "schema_invalid", "low_quality", "missing_value", "rule_failed", "ambiguous_value",
         "missing_confidence", "low_confidence", "nothing_read", "full_examination", "audit_sampled", "audit_auto",
         "duplicate", "engine_not_proven", "answer_cut_short", "answer_repeats", "answer_empty", "answer_unreadable",
-        "answer_invalid",
+        "answer_invalid", "rows_left_out",
     }  # fmt: skip
 
 
@@ -47,6 +49,7 @@ def test_only_what_spoils_the_whole_reading_is_a_fault() -> None:
         Reason.ANSWER_UNREADABLE,
         Reason.ANSWER_INVALID,
         Reason.SCHEMA_INVALID,
+        Reason.ROWS_LEFT_OUT,
         Reason.LOW_QUALITY,
         Reason.NOTHING_READ,
     }
