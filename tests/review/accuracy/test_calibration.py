@@ -132,6 +132,14 @@ def test_documents_whose_fields_are_alike_are_not_learned_by_heart() -> None:
     assert min(found.log_losses.values()) > 0.6
 
 
+def test_a_map_is_judged_on_labels_that_it_had_not_seen() -> None:
+    random = np.random.default_rng(10)
+    noise = [LabelledField(f"d{n}", "/total", one, {}, bool(random.random() < 0.5), 1.0)
+             for n, one in enumerate(random.uniform(0.4, 0.6, 60).tolist())]  # fmt: skip
+    # Fitted to what it is judged on, an isotonic map would seem to foresee noise.
+    assert calibrate(noise, "/total", "v1").log_losses["isotonic"] > np.log(2)
+
+
 def test_a_calibration_is_plain_data() -> None:
     found = calibrate(labels(300, offset=-1.0) + labels(50, "/date"), "/total", "v1")
     stored = json.loads(json.dumps(found.as_json(), allow_nan=False))

@@ -7,8 +7,11 @@ import functools
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
+from review.accuracy.calibration import LabelledField, calibrate
 from review.routing.decide import FieldEvidence, decide
+from review.routing.sampling import Purpose, draw
 from review.routing.targets import Target, certify
 from review.routing.thinning import ExaminedValue, thin
 from tests.bench.targets import Case, lucky_oracle
@@ -94,6 +97,33 @@ def test_taking_labels_for_a_plain_sample_would_break_the_promise() -> None:
         broken["plain"] += certify(plain, [], Target(0.02)).is_automated
     assert broken["weighted"] / n_worlds <= DELTA
     assert broken["plain"] / n_worlds > 0.1
+
+
+def test_thresholds_on_what_a_calibrator_says_keep_the_promise_on_documents_it_did_not_learn_from() -> None:
+    n_worlds, target, n_automated, n_broken = 10, 0.05, 0, 0
+    for world in range(n_worlds):
+        random = np.random.default_rng([6, world])
+        # Three times as sure as it may be in log odds.
+        truth = random.normal(3, 1.5, 6_000)
+        confidence, is_wrong = expit(3 * truth), random.random(6_000) > expit(truth)
+        seen = [
+            LabelledField(f"{world}-{n}", "/a", float(confidence[n]), {}, not is_wrong[n], 1.0) for n in range(1_000)
+        ]
+        is_learned = [draw(one.document, "", "a", Purpose.CALIBRATION) < 0.3 for one in seen]
+        learned = [one for one, is_it in zip(seen, is_learned, strict=True) if is_it]
+        calibrator = calibrate(learned, "/a", "v1").calibrator
+        values = [
+            ExaminedValue(one.document, "/a", calibrator.probability(one.confidence, {}), not one.is_correct)
+            for one, is_it in zip(seen, is_learned, strict=True)
+            if not is_it
+        ]
+        threshold = certify(values, [], Target(target, 1 - DELTA)).threshold
+        if threshold is not None:
+            later = np.array([calibrator.probability(one, {}) for one in confidence[1_000:].tolist()]) >= threshold
+            n_automated += 1
+            n_broken += is_wrong[1_000:][later].mean() > target
+    assert n_automated >= 0.9 * n_worlds
+    assert n_broken / n_worlds <= allowed(n_worlds)
 
 
 def test_the_worlds_examine_values_as_the_router_does() -> None:
