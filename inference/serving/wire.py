@@ -23,8 +23,9 @@ def request_body(question: Question, spec: VlmSpec) -> bytes:
     """Return the request's JSON.
 
     Images are put in as they are encoded: to escape half a megabyte that needs no escaping costs more than the rest of
-    the request. `structured_outputs` is vLLM's own key; `guided_json` would be ignored without a word (0.32). Its
-    grammar allows no white space between tokens whatever the server's flags say: weak models write it without end.
+    the request. `structured_outputs` is vLLM's own key; `guided_json` would be ignored without a word (0.32). That
+    no white space is allowed between tokens, or weak models write it without end, is asked for and not heeded by 0.32
+    either: there the server's flag alone decides, and the self-test looks whether it does.
     """
     decoding = spec.decoding
     mark = uuid.uuid4().hex

@@ -104,11 +104,10 @@ def test_guided_json_is_told_to_be_ignored() -> None:
     assert found(report, "forms_of_constraint") == {"response_format": "obeyed", "guided_json": "ignored"}
 
 
-def test_a_flag_without_an_effect_is_told_though_requests_carry_their_own() -> None:
-    report = tried(FakeVllm(is_flag_set=False))
-    assert report.is_passed
-    assert found(report, "no_white_space_loop")["is_held_by_flag"] is False
-    assert found(tried(FakeVllm()), "no_white_space_loop")["is_held_by_flag"] is True
+@pytest.mark.parametrize(("fault", "reason", "is_held"), [("", "stop", True), ("white_space", "length", False)])
+def test_white_space_that_loops_is_told_for_both_forms_of_request(fault: str, reason: str, is_held: bool) -> None:
+    white_space = found(tried(FakeVllm(fault)), "no_white_space_loop")
+    assert (white_space["finish_reason"], white_space["is_held_by_flag"]) == (reason, is_held)
 
 
 def test_white_space_is_made_likely_where_the_server_tells_its_tokens() -> None:
