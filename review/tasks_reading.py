@@ -15,7 +15,7 @@ from inference.fields.cross_rules import cross_findings
 from inference.fields.extract import extract
 from inference.imaging.similarity import MAX_DISTANCE, hamming_distance, is_same_at_reading_resolution
 from inference.registry import engine_for
-from inference.types import DocumentTypeSpec, FieldReading, PageImage, PageReading, PageRequest
+from inference.types import DocumentTypeSpec, FieldReading, PageImage, PageReading, PageRequest, VlmSpec
 from review.actions.evaluation import register_engine
 from review.actions.reading import ClaimedPage
 from review.actions.readings import keep_reading, settle_request
@@ -23,6 +23,7 @@ from review.models import ExtractionRun, Page
 from review.selectors.reading import ReadingKey, cached_reading_id, newest_readings, page_with_content, reading_by_id
 from review.selectors.schemas import spec_of
 from review.tasks_engines import Reader, identity_of, noting_engine
+from review.tasks_examples import choose_examples, load_examples
 from review.tasks_files import load_page
 
 PROPOSALS = 3
@@ -57,7 +58,7 @@ def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | Non
     """
     page = claim.page_read.page
     if reader.vlm is not None:
-        settle(claim.run)
+        settle(claim.run, reader.vlm, image if page.page_number == 1 else None)
     cached = cached_reading_id(claim.reading_key)
     if cached is not None:
         return ReadPage(cached)
@@ -115,15 +116,24 @@ def words_of(image: PageImage, key: ReadingKey, words_by: str, perceptual_hash: 
     return PageWords(kept, reading, reading.cpu_seconds)
 
 
-def settle(run: ExtractionRun) -> None:
-    """Settle what a run asks a language model, unless that is done."""
-    if not run.request_digest:
-        settle_request(run=run, request_digest=request_of(run).digest, examples=[])
+def settle(run: ExtractionRun, vlm: VlmSpec, image: PageImage | None = None) -> None:
+    """Settle what a run asks a language model, unless that is done; `image` is its first page, if that is at hand."""
+    if run.request_digest:
+        return
+
+    def words(page: Page) -> PageReading:
+        shown = image or load_page(str(page.image.name), page.page_number)
+        key = ReadingKey(run.document.project_id, run.engine_version_id, page.content_hash)
+        return words_of(shown, key, vlm.words_by, page.perceptual_hash).reading
+
+    run.examples = choose_examples(run, words)
+    settle_request(run=run, request_digest=request_of(run).digest, examples=run.examples)
 
 
 def request_of(run: ExtractionRun) -> PageRequest:
     """Return what a run asks for on each of its pages, without the words of the page."""
-    return PageRequest(spec_of(run.schema_version), run.schema_version.schema)
+    examples = load_examples(run.examples)
+    return PageRequest(spec_of(run.schema_version), run.schema_version.schema, examples)
 
 
 def asking(request: PageRequest, words: PageWords) -> PageRequest:

@@ -80,8 +80,17 @@ ALLOWED: dict[str, set[str]] = {
         "inference.errors",
     },
     "review.tasks_files": {"inference.types", "inference.imaging"},
+    "review.tasks_examples": {
+        "review.tasks_files",
+        "review.selectors",
+        "review.models",
+        "inference",
+        "inference.types",
+        "inference.imaging",
+    },
     "review.tasks_reading": {
         "review.tasks_engines",
+        "review.tasks_examples",
         "review.tasks_files",
         "review.actions",
         "review.selectors",
@@ -99,6 +108,18 @@ ALLOWED: dict[str, set[str]] = {
         "review.models",
         "review.exceptions",
         "review.exports",
+    },
+    "review.tasks_backfill": {
+        "review.tasks",
+        "review.tasks_engines",
+        "review.tasks_files",
+        "review.tasks_reading",
+        "review.actions",
+        "review.selectors",
+        "review.models",
+        "review.exceptions",
+        "inference.types",
+        "inference.errors",
     },
     "review.tasks_regions": {
         "review.tasks",
@@ -151,6 +172,7 @@ ALLOWED: dict[str, set[str]] = {
         "review.exceptions",
         "review.models",
         "review.tasks",
+        "review.tasks_backfill",
         "review.tasks_engines",
         "review.tasks_evaluation",
         "review.tasks_exports",
@@ -276,7 +298,7 @@ def test_inference_knows_no_django_outside_its_commands() -> None:
 
 def test_only_tasks_may_run_an_engine() -> None:
     may = {room for room, others in ALLOWED.items() if "inference" in others}
-    kinds = ("", "_engines", "_evaluation", "_reading", "_regions", "_self_test")
+    kinds = ("", "_engines", "_evaluation", "_examples", "_reading", "_regions", "_self_test")
     tasks = {f"review.tasks{kind}" for kind in kinds}
     assert may == tasks | {"review.checks", "inference.management"}
 

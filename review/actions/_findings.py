@@ -6,33 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from inference.types import DocumentTypeSpec, FieldReading, validate_values
+from inference.types.nesting import nested
 from review.routing.decide import FieldEvidence
 from review.routing.reasons import Reason, in_order, reason_for_finding
 
 # Said by the missing value itself; as a finding it would make an absent optional field a broken rule.
 _NOT_FOUND = "not_found"
-
-
-def nested_values(fields: Sequence[FieldReading]) -> dict[str, Any]:
-    """Return the values as the document that the schema describes: "/line_items/0/amount" lies in a list of rows."""
-    root: dict[str, Any] = {}
-    for reading in fields:
-        keys = [key.replace("~1", "/").replace("~0", "~") for key in reading.field_path.split("/")[1:]]
-        _put(root, keys, reading.value)
-    return root
-
-
-def _put(node: Any, keys: Sequence[str], value: str | None) -> None:  # noqa: ANN401 - a tree of mappings and lists
-    for key, following in zip(keys, [*keys[1:], None], strict=True):
-        child: Any = value if following is None else [] if following.isdecimal() else {}
-        if isinstance(node, list):
-            row = int(key)
-            node.extend({} for _ in range(row + 1 - len(node)))
-            node = node[row]
-        elif following is None:
-            node[key] = child
-        else:
-            node = node.setdefault(key, child)
 
 
 def without_groups(
@@ -57,7 +36,7 @@ def with_schema_findings(
     missing = {reading.field_path for reading in fields if reading.value is None}
     broken: dict[str, list[str]] = {}
     is_document_broken = False
-    for problem in validate_values(schema, nested_values(fields)):
+    for problem in validate_values(schema, nested({reading.field_path: reading.value for reading in fields})):
         if problem.field_path in missing:
             # Absent is a reason of its own.
             continue

@@ -15,6 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from inference.errors import UnreadableFileError
 from inference.imaging.inspection import identify_file
 from inference.imaging.limits import Limits
+from inference.imaging.pages import open_pages
+from inference.imaging.similarity import perceptual_hash
 from review.actions._audit import record_audit
 from review.actions._pages import EngineIdentity, ensure_engine_version
 from review.actions._storing import keep_file, minding_space, staged
@@ -65,12 +67,15 @@ def import_regression_set(
     _refuse_unusable(document_type, name, files)
     items = sorted((_item(file) for file in files), key=lambda item: item.name)
     digest = _digest(document_type, items)
+    paths = {file.name: file.path for file in files}
     known = RegressionSet.objects.filter(project=project, name=name).first()
     if known is not None:
-        return _same(known, digest)
-    paths = {file.name: file.path for file in files}
+        found = _same(known, digest)
+        _know_looks(known, paths)
+        return found
     for item in items:
         item.original.name = _keep(project, item.sha256, paths[item.name])
+        item.perceptual_hashes = _looks(paths[item.name])
     try:
         with transaction.atomic(durable=True):
             created = RegressionSet.objects.create(
@@ -154,6 +159,23 @@ def _item(file: LabelledFile) -> RegressionItem:
         while chunk := source.read(_HASH_BYTES):
             digest.update(chunk)
     return RegressionItem(name=file.name, sha256=digest.hexdigest(), truth=dict(file.truth))
+
+
+def _looks(path: Path) -> list[str]:
+    """Return the perceptual hashes of a file's pages; of one that cannot be opened the look is not known."""
+    try:
+        return [perceptual_hash(opened.image) for opened in open_pages(path, Limits(max_bytes=settings.STET_MAX_BYTES))]
+    except UnreadableFileError:
+        return []
+
+
+def _know_looks(known: RegressionSet, paths: Mapping[str, Path]) -> None:
+    """Find out what the pages of a set look like that was imported before that was kept."""
+    items = [item for item in known.items.all() if not item.perceptual_hashes]
+    for item in items:
+        item.perceptual_hashes = _looks(paths[item.name])
+    with transaction.atomic(durable=True):
+        RegressionItem.objects.bulk_update(items, ["perceptual_hashes"])
 
 
 def _digest(document_type: DocumentType, items: Sequence[RegressionItem]) -> str:

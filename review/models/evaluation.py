@@ -33,12 +33,16 @@ class RegressionSet(models.Model):
 
 
 class RegressionItem(models.Model):
-    """One document of a regression set: its file and its truth (field_path to value as printed)."""
+    """One document of a regression set: its file and its truth (field_path to value as printed).
+
+    `perceptual_hashes` are those of its pages: what looks like them is shown to no language model.
+    """
 
     regression_set = models.ForeignKey(RegressionSet, on_delete=models.CASCADE, related_name="items")
     name = models.CharField(_("name"), max_length=255)
     original = models.FileField(_("original"), max_length=255)
     sha256 = models.CharField(_("SHA-256"), max_length=64)
+    perceptual_hashes = models.JSONField(_("perceptual hashes"), default=list)
     truth = models.JSONField(_("truth"))
 
     class Meta:

@@ -7,6 +7,9 @@ import pytest
 from django.core.files.storage import default_storage
 from pytest_django import Settings
 
+from inference.imaging.limits import Limits
+from inference.imaging.pages import open_pages
+from inference.imaging.similarity import perceptual_hash
 from review.actions import evaluation
 from review.actions.evaluation import (
     ImportedSet,
@@ -66,6 +69,21 @@ def test_importing_the_same_again_changes_nothing(cast: Cast, files: list[Labell
     assert again == ImportedSet(first.regression_set, is_new=False)
     assert RegressionItem.objects.count() == 2
     assert AuditEntry.objects.filter(action="regression_set.imported").count() == 1
+
+
+def test_what_the_pages_of_a_set_look_like_is_kept(cast: Cast, files: list[LabelledFile]) -> None:
+    items = imported(cast, files).regression_set.items.order_by("name")
+    looks = [[perceptual_hash(page.image) for page in open_pages(file.path, Limits())] for file in files]
+    assert [item.perceptual_hashes for item in items] == looks
+    assert all(len(look) == 1 for look in looks)
+
+
+def test_importing_again_finds_out_what_an_older_set_looks_like(cast: Cast, files: list[LabelledFile]) -> None:
+    imported(cast, files)
+    before = list(RegressionItem.objects.order_by("pk").values_list("perceptual_hashes", flat=True))
+    RegressionItem.objects.update(perceptual_hashes=[])
+    imported(cast, files)
+    assert list(RegressionItem.objects.order_by("pk").values_list("perceptual_hashes", flat=True)) == before
 
 
 @pytest.mark.parametrize("change", ["truth", "name", "bytes", "fewer"])

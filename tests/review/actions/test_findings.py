@@ -6,7 +6,7 @@ import pytest
 
 from inference.fields.rows_left_out import ROWS_LEFT_OUT
 from inference.types import FieldReading, parse_document_type
-from review.actions._findings import evidence_of, nested_values, with_schema_findings, without_groups
+from review.actions._findings import evidence_of, with_schema_findings, without_groups
 from review.routing.reasons import Reason
 
 INVOICE: dict[str, Any] = {
@@ -50,22 +50,6 @@ def reading(path: str, value: str | None, *findings: str, confidence: float | No
 
 
 GOOD = [reading("/number", "AB12"), reading("/total", "9.00"), reading("/line_items/0/amount", "9.00")]
-
-
-def test_values_nest_as_the_schema_says() -> None:
-    fields = [*GOOD, reading("/line_items/1/amount", "1"), reading("/line_items/1/name", "tea"), reading("/a~1b", "x")]
-    assert nested_values(fields) == {
-        "number": "AB12",
-        "total": "9.00",
-        "line_items": [{"amount": "9.00"}, {"amount": "1", "name": "tea"}],
-        "a/b": "x",
-    }
-
-
-def test_values_nest_in_objects_within_objects() -> None:
-    assert nested_values([reading("/seller/name", "A"), reading("/seller/id", "1")]) == {
-        "seller": {"name": "A", "id": "1"}
-    }
 
 
 def test_good_values_have_no_findings() -> None:
