@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import httpx
 
@@ -17,6 +17,7 @@ from inference.types import RawAnswer, VlmSpec
 
 URL_VARIABLE, KEY_VARIABLE, SECONDS_VARIABLE = "STET_VLLM_URL", "STET_VLLM_API_KEY", "STET_MODEL_SECONDS"
 DEFAULT_SECONDS = 80.0
+MIN_SECONDS = 0.1
 
 
 class ServedModel:
@@ -26,10 +27,18 @@ class ServedModel:
     log-probabilities, and scores from those would not mean what they were calibrated to mean.
     """
 
-    def __init__(self, spec: VlmSpec, client: httpx.Client, *, first_wait_seconds: float = 0.1) -> None:
+    def __init__(
+        self,
+        spec: VlmSpec,
+        client: httpx.Client,
+        *,
+        first_wait_seconds: float = 0.1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._spec = spec
         self._client = client
         self._first_wait_seconds = first_wait_seconds
+        self._clock = clock
         self._is_known = False
 
     def answer(self, questions: Sequence[Question], seconds: float | None = None) -> list[RawAnswer | EngineError]:
@@ -40,11 +49,15 @@ class ServedModel:
 
     def _ask(self, question: Question, seconds: float | None) -> RawAnswer | EngineError:
         body = request_body(question, self._spec)
-        started = time.monotonic()
+        started = self._clock()
+
+        def once() -> bytes:
+            # What earlier attempts took is gone.
+            left = None if seconds is None else max(seconds - (self._clock() - started), MIN_SECONDS)
+            return attempt(self._client, body, left)
+
         try:
-            response = with_retries(
-                lambda: attempt(self._client, body, seconds), first_wait_seconds=self._first_wait_seconds
-            )
+            response = with_retries(once, first_wait_seconds=self._first_wait_seconds)
         except ServerFailedError:
             if not is_healthy(self._client):
                 self._is_known = False
@@ -56,7 +69,7 @@ class ServedModel:
             raise
         except EngineError as refused:
             return refused
-        return raw_answer(response, is_free=question.schema is None, seconds=time.monotonic() - started)
+        return raw_answer(response, is_free=question.schema is None, seconds=self._clock() - started)
 
     def _get_to_know(self) -> None:
         served = served_by(self._client)

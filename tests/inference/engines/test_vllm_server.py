@@ -15,6 +15,7 @@ from inference.engines.vllm_server import ServedModel, build
 from inference.engines.vlm import VlmEngine
 from inference.errors import AnswerError, EngineError, EngineUnavailableError
 from inference.serving.chat import chat_client, refusal
+from inference.serving.questions import Question, Turn
 from inference.serving.retry import ConnectionLostError
 from inference.types import PageReading, RawAnswer, VlmSpec
 from tests.inference.serving.asking import a_page, a_request, a_spec
@@ -252,6 +253,22 @@ def test_question_waits_no_longer_than_the_page_may_take() -> None:
             engine.read_page(a_page(), a_request())
     [seconds] = seen
     assert 6 < seconds <= 7
+
+
+def test_further_attempts_have_the_time_that_the_first_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.0, 5.0, 6.95])
+    given: list[float | None] = []
+
+    def once(client: httpx.Client, body: bytes, seconds: float | None) -> bytes:
+        given.append(seconds)
+        raise ConnectionLostError("reset")
+
+    with ReplayServer([]) as replay, chat_client(replay.url) as client:
+        model = ServedModel(a_spec(), client, first_wait_seconds=0, clock=lambda: next(clock))
+        monkeypatch.setattr(vllm_server, "attempt", once)
+        with pytest.raises(ConnectionLostError):
+            model.answer([Question((Turn("user", ("Read.",)),), 16)], 7.0)
+    assert given == [7.0, 2.0, 0.1]
 
 
 def test_engine_is_built_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
