@@ -43,6 +43,8 @@ def understand(raw: RawAnswer, schema: Mapping[str, Any], *, may_be_empty: bool)
         raise _failure("answer_empty", raw, "is empty")
     read = _read(raw, schema)
     fitted = fit(read.answer, schema)
+    if fitted.not_text:
+        raise AnswerError("answer_unreadable", fitted.not_text, (raw,))
     if fitted.misfits:
         raise AnswerError("answer_invalid", fitted.misfits, (raw,))
     if not may_be_empty and all(value is None for _, value in leaves(fitted.values)):

@@ -35,7 +35,8 @@ def store_raw_answers(key: ReadingKey, attempts: Sequence[Attempt], error_code: 
         RawAnswer(
             **asdict(key),
             attempt=number,
-            text_gzip=gzip.compress(attempt.text.encode(), mtime=0),
+            # Half a surrogate pair, of which UTF-8 knows nothing, is kept as an escape.
+            text_gzip=gzip.compress(attempt.text.encode(errors="backslashreplace"), mtime=0),
             finish_reason=attempt.finish_reason,
             n_prompt_tokens=attempt.n_prompt_tokens,
             n_tokens=attempt.n_tokens,

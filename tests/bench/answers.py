@@ -57,7 +57,7 @@ def by_library(text: str) -> Values:
         fitted = fit(_as_texts(json_repair.loads(text)), SCHEMA)
     except (ValueError, RecursionError):
         return None
-    return None if fitted.misfits or not fitted.values else fitted.values
+    return None if fitted.misfits or fitted.not_text or not fitted.values else fitted.values
 
 
 def _as_texts(answer: Any) -> Any:

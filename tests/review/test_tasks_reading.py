@@ -165,6 +165,14 @@ def test_an_answer_that_cannot_be_used_is_kept_and_goes_to_a_person(
     assert ReviewTask.objects.filter(document=document, state="open").exists()
 
 
+def test_an_answer_that_is_no_text_is_kept_as_it_can_be(cast: Cast, script: Script, version: EngineVersion) -> None:
+    script(default=answering({**VALUES, "company": "BOOK\ud800"}, fault="answer_unreadable"))
+    document = send(cast, picture())
+    work_off()
+    assert finished(document).status == "review"
+    assert '"BOOK\\ud800"' in gzip.decompress(RawAnswer.objects.get().text_gzip).decode()
+
+
 def test_a_page_whose_answer_failed_has_its_words_to_pick_from(
     cast: Cast, script: Script, version: EngineVersion
 ) -> None:

@@ -2,6 +2,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inference.answers.parse import Understood, understand
 from inference.errors import AnswerError
@@ -98,6 +100,39 @@ def test_a_value_that_breaks_the_schema_is_a_problem_and_stays() -> None:
 
 def test_a_text_in_the_place_of_a_number_is_a_problem() -> None:
     assert [problem.field_path for problem in read('{"pages": "two"}').problems] == ["/pages"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'{"seller": "AC\u0000ME"}',
+        r'{"seller": "AC\ud83dME"}',
+        r'{"items": [{"text": "\u001b[31mtea"}]}',
+        '{"seller": "AC\x01ME"}',
+        '{"seller": "AC\ud800ME"}',
+        '```\n{"seller": "AC\x02ME"}\n```',
+        r'{"sell\u0000er": "ACME"}',
+    ],
+)
+def test_what_cannot_be_kept_as_text_is_refused_however_it_was_written(text: str) -> None:
+    error = refusal(text)
+    assert error.code == "answer_unreadable"
+    assert str(error).isprintable()
+
+
+def test_a_pair_of_surrogates_is_one_character_and_lines_stay() -> None:
+    assert read(r'{"seller": "A\ud83d\ude00\n\tB"}').values == {"seller": "A😀\n\tB"}
+
+
+@given(st.text(st.characters(codec=None), max_size=20))
+def test_whatever_is_read_can_be_kept(text: str) -> None:
+    for written in (json.dumps({"seller": text}), json.dumps({"seller": text}, ensure_ascii=False)):
+        try:
+            kept = read(written, may_be_empty=True).values["seller"] or ""
+        except AnswerError:
+            continue
+        assert kept.encode().decode() == kept
+        assert not set(kept) & (set(map(chr, range(0x20))) - {"\t", "\n"})
 
 
 def test_names_that_nobody_asked_for_are_dropped_marked_and_a_problem() -> None:

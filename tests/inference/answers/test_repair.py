@@ -21,7 +21,7 @@ def values_of(text: str) -> dict[str, Any] | None:
     except NotStrictError:
         return None
     fitted = fit(repaired.answer, SCHEMA)
-    return None if fitted.misfits else fitted.values
+    return None if fitted.misfits or fitted.not_text else fitted.values
 
 
 def repairs_of(text: str) -> tuple[str, ...]:
