@@ -44,7 +44,7 @@ from review.actions.reading import (
 from review.actions.recovery import free_claims, note_engine, prune, prune_incoming, requeue_exports, requeue_stalled
 from review.actions.regions import give_up_regions
 from review.exceptions import StorageFullError
-from review.models import Document
+from review.models import Document, PageRead
 from review.selectors.access import SYSTEM
 from review.selectors.reading import run_to_route, unread_page_ids
 from review.selectors.schemas import spec_of
@@ -100,21 +100,33 @@ def open_document(document_id: int) -> None:
         for page_read_id in unread_page_ids(document_id):
             _read(page_read_id)
         return
+    page_reads, images = _open(document)
+    if len(page_reads) == 1:
+        _read(page_reads[0].pk, images[0])
+
+
+def open_only(document_id: int) -> None:
+    """Open a received document into pages and leave them unread, for who reads many side by side."""
+    document = begin_opening(actor=SYSTEM, document_id=document_id)
+    if document is not None:
+        _open(document)
+
+
+def _open(document: Document) -> tuple[list[PageRead], list[PageImage]]:
+    """Open a document whose attempt is counted; return its page reads and its first raster, nothing where it fails."""
     try:
         reader = reader_of(document.project)
         images, pages = _keep_pages(document)
     except UnreadableFileError as error:
         log.info("document unreadable", reason=error.code)
         fail_opening(actor=SYSTEM, document=document, code=error.code)
-        return
+        return [], []
     except (InferenceError, StorageFullError) as error:
         # Not the file's fault: it waits, and the sweep brings it back.
         log.warning("document postponed", reason=error.code)
         postpone_opening(document=document)
-        return
-    page_reads = record_opened(actor=SYSTEM, document=document, pages=pages, engine=reader.identity)
-    if page_reads is not None and len(page_reads) == 1:
-        _read(page_reads[0].pk, images[0])
+        return [], []
+    return record_opened(actor=SYSTEM, document=document, pages=pages, engine=reader.identity) or [], images
 
 
 def _keep_pages(document: Document) -> tuple[list[PageImage], list[StoredPage]]:
@@ -183,6 +195,13 @@ def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
         release_page(claim=claim, is_counted=True)
         raise
     return _record(claim, read)
+
+
+def record_read(page_read_id: int, read: ReadPage) -> None:
+    """Record what came of a page that was read elsewhere; the last page of a document routes it."""
+    claim = claim_page(page_read_id=page_read_id)
+    if claim is not None and _record(claim, read):
+        _route(claim.run.pk)
 
 
 def _record(claim: ClaimedPage, read: ReadPage) -> bool:

@@ -1,0 +1,150 @@
+"""A language model goes through an archive: many pages side by side, then each recorded and routed like any other.
+
+A batch is opened, its words are read, the model is asked for all its pages at once, and what it answers goes into the
+cache of readings. From there every page takes the way of `review.tasks`: claimed, found in the cache, recorded, routed.
+So a back-fill may be killed at any moment and begun anew: what is in the cache is not read again, what was routed is
+not routed twice, and a page that a worker took meanwhile is left to that worker.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol, cast, runtime_checkable
+
+import structlog
+
+from inference.errors import AnswerError, EngineError, EngineUnavailableError, UnreadableFileError
+from inference.types import PageImage, PageReading, PageRequest, VlmSpec
+from review.actions.reading import rerun_document
+from review.actions.readings import keep_reading
+from review.exceptions import ConflictError
+from review.models import Document, DocumentType, PageRead, Project
+from review.selectors.access import SYSTEM
+from review.selectors.backfill import documents_of_other_versions, pages_to_read, unread_documents
+from review.selectors.reading import ReadingKey, cached_reading_id
+from review.tasks import open_only, read_page, record_read
+from review.tasks_engines import Reader, reader_of
+from review.tasks_files import load_page
+from review.tasks_reading import PageWords, ReadPage, asking, near_duplicate, request_of, settle, words_of
+
+log = structlog.get_logger(__name__)
+Tell = Callable[["Backfill"], None]
+
+
+@runtime_checkable
+class BatchReader(Protocol):
+    """A language model that reads many pages side by side (`inference.engines.vlm.VlmEngine`)."""
+
+    def read_pages(self, asked: list[tuple[PageImage, PageRequest]]) -> list[PageReading | EngineError]:
+        """Read pages; one that fails has its error in its place."""
+
+
+@dataclass(slots=True)
+class Backfill:
+    """How far a back-fill has come: documents; pages read, found in the cache, and failed; documents left out.
+
+    A document is left out where a reviewer has begun on it, or has called it unusable.
+    """
+
+    n_documents: int = 0
+    n_read: int = 0
+    n_cached: int = 0
+    n_failed: int = 0
+    n_left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One page to ask for, with its words and the key under which the answer is kept."""
+
+    page_read: PageRead
+    key: ReadingKey
+    image: PageImage
+    words: PageWords
+    request: PageRequest
+
+
+def backfill(
+    project: Project,
+    document_type: DocumentType | None = None,
+    *,
+    is_rereading: bool = False,
+    batch_size: int = 32,
+    tell: Tell = lambda _done: None,
+) -> Backfill:
+    """Read what is unread in a project with its language model, `batch_size` documents at a time.
+
+    `is_rereading`: also what another version has read. Raise EngineUnavailableError where the project's engine is no
+    language model or cannot be had: what was read before that is kept.
+    """
+    reader = reader_of(project)
+    if reader.vlm is None or not isinstance(reader.engine, BatchReader):
+        raise EngineUnavailableError(f"{reader.identity.name} reads one page at a time: leave it to the workers")
+    done = Backfill()
+    documents = _documents(project, document_type, done, is_rereading=is_rereading)
+    while batch := [document.pk for document in islice(documents, batch_size)]:
+        _read_batch(_opened(batch, reader), reader, reader.vlm, done)
+        done.n_documents += len(batch)
+        tell(done)
+    return done
+
+
+def _documents(
+    project: Project, document_type: DocumentType | None, done: Backfill, *, is_rereading: bool
+) -> Iterator[Document]:
+    yield from unread_documents(project, document_type)
+    for document in documents_of_other_versions(project, document_type) if is_rereading else ():
+        try:
+            yield rerun_document(actor=SYSTEM, document=document)
+        except ConflictError:
+            done.n_left_out += 1
+
+
+def _opened(document_ids: list[int], reader: Reader) -> list[PageRead]:
+    """Return the unread pages of documents; one that another version has begun on begins anew."""
+    for document_id in document_ids:
+        open_only(document_id)
+    reads = pages_to_read(document_ids)
+    begun = {one.run_id: one for one in reads if one.run.engine_version.digest != reader.identity.digest}
+    for one in begun.values():
+        read_page(one.pk)
+        open_only(one.run.document_id)
+    return pages_to_read(document_ids) if begun else reads
+
+
+def _read_batch(reads: list[PageRead], reader: Reader, vlm: VlmSpec, done: Backfill) -> None:
+    asked = list(_misses(reads, vlm))
+    engine = cast("BatchReader", reader.engine)
+    answers = engine.read_pages([(one.image, asking(one.request, one.words)) for one in asked]) if asked else []
+    failures: dict[int, ReadPage] = {}
+    for one, answer in zip(asked, answers, strict=True):
+        if isinstance(answer, PageReading):
+            keep_reading(key=one.key, reading=answer, perceptual_hash=one.page_read.page.perceptual_hash)
+        elif isinstance(answer, AnswerError):
+            failures[one.page_read.pk] = ReadPage(one.words.reading_id, failure=answer)
+    done.n_failed += len(failures)
+    done.n_read += sum(isinstance(answer, PageReading) for answer in answers)
+    done.n_cached += len(reads) - len(asked)
+    for page_read in reads:
+        failure = failures.get(page_read.pk)
+        if failure is not None:
+            record_read(page_read.pk, failure)
+        else:
+            read_page(page_read.pk)
+
+
+def _misses(reads: Iterable[PageRead], vlm: VlmSpec) -> Iterator[_Asked]:
+    """Yield what has to be asked; a page whose raster cannot be read is left to its own read, which says so."""
+    for page_read in reads:
+        page, run = page_read.page, page_read.run
+        settle(run, vlm)
+        key = ReadingKey(run.document.project_id, run.engine_version_id, page.content_hash, run.request_digest)
+        if cached_reading_id(key) is not None:
+            continue
+        try:
+            image = load_page(str(page.image.name), page.page_number)
+        except (UnreadableFileError, OSError):
+            continue
+        if near_duplicate(image, key, page.perceptual_hash) is None:
+            words = words_of(image, key, vlm.words_by, page.perceptual_hash)
+            yield _Asked(page_read, key, image, words, request_of(run))
