@@ -9,7 +9,7 @@ from PIL import Image
 
 from inference.bench import BenchResult, CpuCost, image_files, load_pages, measure_cost
 from inference.errors import EngineError
-from inference.types import PageImage, PageReading
+from inference.types import PageImage, PageReading, PageRequest
 
 
 class Clock:
@@ -35,7 +35,7 @@ class SlowEngine:
     def version(self) -> Mapping[str, Any]:
         return {}
 
-    def read_page(self, page: PageImage) -> PageReading:
+    def read_page(self, page: PageImage, request: PageRequest | None = None) -> PageReading:
         self.clock.calls.append("engine")
         self.clock.now += self.seconds.pop(0)
         return PageReading(*page.size, (), 0.0)
@@ -89,7 +89,7 @@ def test_bench_of_nothing_is_empty_and_has_no_ratio() -> None:
 
 def test_failing_engine_ends_the_bench() -> None:
     class Failing(SlowEngine):
-        def read_page(self, page: PageImage) -> PageReading:
+        def read_page(self, page: PageImage, request: PageRequest | None = None) -> PageReading:
             raise EngineError("no")
 
     with pytest.raises(EngineError):
