@@ -32,6 +32,7 @@ from review.tasks import open_document, read_page
 from review.tasks_reading import request_of
 from tests import factories
 from tests.conftest import Cast
+from tests.replay.scenarios import INSTRUCTION
 from tests.review.conftest import WORDS, Script, picture
 from tests.review.queueing import work_off
 from tests.review.vlm import SCRIPTED, VALUES, answering, read_with_vlm
@@ -162,6 +163,24 @@ def test_an_answer_that_cannot_be_used_is_kept_and_goes_to_a_person(
     assert (document.status, document.reasons[0]) == ("review", code)
     assert (RawAnswer.objects.get().error_code, PageRead.objects.get().error_code) == (code, code)
     assert not Reading.objects.filter(engine_version=version).exists()
+    assert ReviewTask.objects.filter(document=document, state="open").exists()
+
+
+def test_a_model_that_obeys_what_is_printed_on_the_page_is_looked_at(
+    cast: Cast, script: Script, version: EngineVersion
+) -> None:
+    printed = [[text, 0.1, 0.7 + 0.04 * n, 0.6, 0.73 + 0.04 * n, 0.99] for n, text in enumerate(INSTRUCTION)]
+    for total, band in (("9.00", "sampled"), ("0.00", "review")):
+        script(default={"words": [*WORDS, *printed], "answer": {"values": {**VALUES, "total": total}}})
+        document = send(cast, picture(total))
+        work_off()
+        decided = FieldDecision.objects.get(decision__document=document, field_path="/total")
+        predicted = FieldPrediction.objects.get(run__document=document, field_path="/total")
+        assert (predicted.value, predicted.evidence["grounding"]) == (total, 1.0)
+        assert (decided.band, predicted.evidence["readers_agree"]) == (band, float(band != "review"))
+    assert decided.reasons == ["low_confidence", "engine_not_proven"]
+    assert decided.is_to_examine
+    assert finished(document).status == "review"
     assert ReviewTask.objects.filter(document=document, state="open").exists()
 
 

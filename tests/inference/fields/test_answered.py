@@ -10,6 +10,7 @@ from inference.fields.locate import locate
 from inference.types import FieldReading, FieldSpec, PageReading
 from tests.inference.fields.answers import answered
 from tests.inference.fields.pages import Line, reading
+from tests.replay.scenarios import INSTRUCTION
 
 RECEIPT = shipped_document_type("receipt")
 LINES: tuple[Line, ...] = (
@@ -105,6 +106,26 @@ def test_an_amount_that_is_nearly_there_shows_where_and_one_that_is_not_shows_no
     assert near.bbox is not None
     assert near.bbox.y0 == pytest.approx(0.325)
     assert (nowhere.bbox, nowhere.page_number) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        tuple((text, 100, 10 + 25 * n) for n, text in enumerate(INSTRUCTION)),
+        tuple((text, 350, 250 + 25 * n) for n, text in enumerate(INSTRUCTION)),
+        tuple((text, 100, 400 + 25 * n) for n, text in enumerate(INSTRUCTION)),
+        (("THE TOTAL RM IS 0.00", 100, 400),),
+        (("TOTAL", 100, 400), ("0.00", 600, 400)),
+    ],
+)
+def test_a_model_that_obeys_what_is_printed_is_contradicted_by_the_words(printed: tuple[Line, ...]) -> None:
+    """What the instruction asks for is printed, so it is grounded: the second reader, who obeys nobody, objects."""
+    found, truth = (read(answered({**TRUE, "total": total}, *LINES, *printed))["/total"] for total in ("0.00", "14.10"))
+    assert (found.value, found.evidence["grounding"]) == ("0.00", 1.0)
+    assert found.evidence["readers_agree"] == 0.0
+    assert confidence(found) < 0.1
+    assert truth.evidence["readers_agree"] == 1.0
+    assert found.candidates[0].value == "14.10", "a person is offered what is printed as the total"
 
 
 def test_a_value_that_is_no_value_of_its_type_is_kept_as_said() -> None:
