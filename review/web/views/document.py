@@ -1,5 +1,6 @@
 """One document: its pages beside its fields, why it stands where it stands, and what was done to it."""
 
+from functools import partial
 from mimetypes import guess_type
 
 from django.contrib import messages
@@ -14,6 +15,7 @@ from review.models import Role
 from review.selectors.access import Actor, access_document, access_page, access_review_task
 from review.selectors.documents import document_detail
 from review.selectors.events import latest_event_id
+from review.selectors.raw_answers import raw_answers_of
 from review.selectors.records import record_history
 from review.selectors.review_tasks import tasks_for
 from review.web.document_view import field_rows, page_views, revisions
@@ -43,6 +45,8 @@ def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) ->
         "task": tasks.first(),
         "duplicates": found.duplicates.order_by("pk")[:DUPLICATES_SHOWN],
         "last_event_id": last_event_id,
+        # Looked up when it is shown: to managers.
+        "raw_answers": partial(raw_answers_of, found.project_id, detail.run, detail.pages),
     }
     return render_in_project(request, actor, found.project, "pages/document.html", context)
 

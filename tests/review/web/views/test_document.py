@@ -12,6 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from inference.types import RawAnswer
+from review.actions.readings import keep_attempts
 from review.models import (
     AuditEntry,
     Document,
@@ -23,10 +25,12 @@ from review.models import (
     Role,
     WorkerHeartbeat,
 )
+from review.selectors.reading import ReadingKey
 from tests import factories
 from tests.conftest import Cast
 from tests.factories import FieldPlan
 from tests.review.actions.second_room import COMPANY, TOTAL, answer, draw_all, make_first_task
+from tests.review.vlm import read_with_vlm
 from tests.review.web.conftest import BACKEND
 
 pytestmark = pytest.mark.django_db
@@ -413,3 +417,21 @@ def test_the_first_reviewer_is_not_told_that_somebody_looks_again(clients: dict[
     answer(cast.reviewer, first, COMPANY, TOTAL)
     assert "a check by a person is due" not in page(clients["reviewer"], first.document)
     assert "a check by a person is due" in page(clients["manager"], first.document)
+
+
+# --- what a language model answered ------------------------------------------------------------------------------
+
+
+def test_managers_see_the_answers_of_a_language_model_as_they_came(manager: Client, viewer: Client, cast: Cast) -> None:
+    document = factories.make_routed(cast.document_type)
+    version = read_with_vlm(cast.project)
+    ExtractionRun.objects.filter(document=document).update(engine_version=version, request_digest="r")
+    key = ReadingKey(cast.project.pk, version.pk, document.pages.get().content_hash, "r")
+    raw = RawAnswer('{"total": "<b>9.00</b>"', "length", n_tokens=12)
+    keep_attempts(key=key, attempts=[raw], error_code="answer_cut_short")
+    html = page(manager, document)
+    assert "Page 1, attempt 1: the language model’s answer was cut short" in html
+    assert "{&quot;total&quot;: &quot;&lt;b&gt;9.00&lt;/b&gt;&quot;" in html
+    assert "12 tokens; ended by length" in html
+    assert "raw-answer" not in page(viewer, document)
+    assert "raw-answer" not in page(manager, factories.make_routed(cast.document_type))

@@ -1,0 +1,56 @@
+"""What a language model said of a document's pages, word for word."""
+
+import gzip
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from review.models import ExtractionRun, Page, RawAnswer
+from review.selectors.engines import is_declared
+
+SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """One attempt at one page: its text as it came, why it ended, and the code of what was wrong, "" if nothing was."""
+
+    page_number: int
+    attempt: int
+    text: str
+    finish_reason: str
+    n_tokens: int
+    seconds: float
+    error_code: str
+    at: datetime
+
+
+def raw_answers_of(project_id: int, run: ExtractionRun | None, pages: Sequence[Page]) -> list[AnswerView]:
+    """Return the newest answers that a run's pages were given, by page, in one query; none for an OCR engine's run.
+
+    Also those of earlier reads of the same pixels that were asked the same; old ones are gone (STET_RAW_ANSWER_DAYS).
+    """
+    if run is None or not is_declared(run.engine_version):
+        return []
+    numbers = {page.content_hash: page.page_number for page in reversed(pages)}
+    answers = RawAnswer.objects.filter(
+        project=project_id,
+        engine_version=run.engine_version_id,
+        request_digest=run.request_digest,
+        content_hash__in=numbers,
+    )
+    views = [_view(answer, numbers[answer.content_hash]) for answer in answers.order_by("-pk")[:SHOWN]]
+    return sorted(views, key=lambda view: (view.page_number, view.at, view.attempt))
+
+
+def _view(answer: RawAnswer, page_number: int) -> AnswerView:
+    return AnswerView(
+        page_number=page_number,
+        attempt=answer.attempt,
+        text=gzip.decompress(answer.text_gzip).decode(),
+        finish_reason=answer.finish_reason,
+        n_tokens=answer.n_tokens,
+        seconds=answer.seconds,
+        error_code=answer.error_code,
+        at=answer.created_at,
+    )
