@@ -76,6 +76,12 @@ def error_rows(
     return rows, len(found) > PAGE_SIZE
 
 
+def newest_checked_type(project: Project) -> int | None:
+    """Return the id of the document type of which somebody checked a field last, None where nobody did. One query."""
+    labels = FieldReview.objects.filter(project=project).order_by("-id")
+    return labels.values_list("document_type_id", flat=True).first()
+
+
 def character_confusions(
     project: Project, *, document_type: DocumentType | None = None, field_path: str = "", limit: int = 20
 ) -> list[Confusion]:

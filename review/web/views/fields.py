@@ -5,10 +5,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from review.exceptions import NotFoundError
-from review.models import DocumentType, Role
+from review.models import DocumentType, Project, Role
 from review.selectors.access import Actor, access_project
 from review.selectors.document_types import document_types_for
-from review.selectors.errors import ErrorRow, character_confusions, error_rows
+from review.selectors.errors import ErrorRow, character_confusions, error_rows, newest_checked_type
 from review.web.csv_files import csv_file
 from review.web.errors_view import shown_errors
 from review.web.field_view import field_choices, field_page
@@ -25,7 +25,7 @@ def field_accuracy(request: HttpRequest, actor: Actor, slug: str) -> HttpRespons
     types = list(document_types_for(project))
     form = FieldForm(request.GET, fields=field_choices(types), has_population=True)
     chosen = form.cleaned_data if form.is_valid() else {}
-    document_type, path = _chosen(types, chosen.get("field", "")) or _first(types)
+    document_type, path = _chosen(types, chosen.get("field", "")) or _first(types, project)
     shown = field_page(document_type, path, chosen.get("population", "")) if document_type is not None else None
     if shown is not None and not chosen.get("field"):
         # What is shown without a choice stands in the choice.
@@ -109,8 +109,10 @@ def _chosen(types: list[DocumentType], wanted: str) -> tuple[DocumentType | None
     return (found, path) if found is not None else None
 
 
-def _first(types: list[DocumentType]) -> tuple[DocumentType | None, str]:
-    """Return the field to begin with: the first of those whose errors cost most, as the headline of the overview."""
-    costs = [(cost, one, path) for one in types for path, _label, cost in field_paths(one)]
+def _first(types: list[DocumentType], project: Project) -> tuple[DocumentType | None, str]:
+    """Return the field to begin with: of the type that was checked last, the first of those whose errors cost most."""
+    checked = newest_checked_type(project)
+    costs = [(cost, one, path) for one in types if one.pk == checked for path, _label, cost in field_paths(one)]
+    costs = costs or [(cost, one, path) for one in types for path, _label, cost in field_paths(one)]
     best = max(costs, key=lambda found: found[0], default=None)
     return (best[1], best[2]) if best is not None else (None, "")

@@ -5,6 +5,11 @@ import { axis, base, between, percent } from "./frame.js";
 const DEEPEST = 0.45;
 const WORST = 0.3;
 
+/** A map is as large as its cells ask for, not as the page is: two fields are no wall of colour. */
+export function sizeOf(values) {
+  return { height: 40 + 36 * values.fields.length, maxWidth: 200 + 130 * values.buckets.length };
+}
+
 export function heat(values, colour) {
   const shade = (share) => between(colour.sheet, colour.red, DEEPEST * Math.min(1, (1 - share) / WORST));
   return {

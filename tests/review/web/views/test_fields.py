@@ -17,6 +17,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from review.actions.accuracy import roll_up_reviews
 from review.models import DocumentType, FieldPrediction, FieldReview
+from tests import factories
 from tests.conftest import Cast
 from tests.review.labels import Label, add_labels
 
@@ -105,6 +106,15 @@ def test_what_is_shown_without_a_choice_stands_in_the_choice(manager: Client, ca
     chosen = re.findall(r'<option value="(receipt:[^"]+)" selected>([^<]+)<', html)
     assert len(chosen) == 1
     assert f"“{chosen[0][1].split(' · ')[1]}”" in html
+
+
+def test_the_page_begins_with_the_type_that_was_checked_last(manager: Client, cast: Cast) -> None:
+    bill = factories.make_document_type(cast.project, "bill")
+    add_labels(cast.document_type, [Label()])
+    chosen = re.compile(r'<option value="(\w+):[^"]+" selected>')
+    assert chosen.findall(get(manager, cast, "field_accuracy")) == ["receipt"]
+    add_labels(bill, [Label()])
+    assert chosen.findall(get(manager, cast, "field_accuracy")) == ["bill"]
 
 
 def test_a_project_without_types_has_pages_that_say_so(manager: Client, cast: Cast) -> None:
