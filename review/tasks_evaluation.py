@@ -4,31 +4,31 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import django
 
-from inference.engine import Engine
-from inference.errors import EngineError, UnreadableFileError
+from inference.errors import AnswerError, EngineError, UnreadableFileError
 from inference.fields.normalise.comparison import comparable
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import open_pages
 from inference.registry import engine_for
-from inference.types import DocumentTypeSpec, FieldSpec, PageImage, PageReading
+from inference.types import DocumentTypeSpec, FieldSpec, PageImage, PageReading, PageRequest
 from review.accuracy.evaluation import FieldCase, field_result
 from review.actions.evaluation import record_evaluation, register_engine
 from review.actions.intake import file_limits
-from review.actions.readings import keep_reading
-from review.models import EvaluationRun, RegressionItem, RegressionSet
+from review.actions.readings import keep_attempts, keep_reading
+from review.models import EngineVersion, EvaluationRun, RegressionItem, RegressionSet
 from review.selectors.access import Actor
+from review.selectors.engines import access_engine_version
 from review.selectors.evaluation import access_item, items_of
 from review.selectors.reading import ReadingKey, cached_reading_id, reading_by_id
 from review.selectors.schemas import field_spec_at, spec_of
-from review.tasks_engines import identity_of
+from review.tasks_engines import Reader, declared_reader, identity_of
 from review.tasks_files import local_path
-from review.tasks_reading import fields_of
+from review.tasks_reading import asking, fields_of, words_of
 
 Tell = Callable[[int, int], None]
 
@@ -51,22 +51,27 @@ def evaluate_set(
     *,
     actor: Actor,
     regression_set: RegressionSet,
-    engine_name: str,
+    engine_name: str = "",
+    engine_version: EngineVersion | None = None,
     limit: int | None = None,
     is_fresh: bool = False,
     n_processes: int = 1,
     tell: Tell = lambda _done, _of: None,
 ) -> EvaluationRun:
-    """Measure the engine on the set, or on its first `limit` documents, and write down the results.
+    """Measure an engine, or a declared engine version, on the set or its first `limit` documents; keep the results.
 
-    Readings are cached by project, engine version and pixels; `is_fresh` reads every page again. `tell` hears how
-    many documents are done. Raise UnknownEngineError, EngineUnavailableError.
+    A language model is shown no examples: what it is shown in earnest changes from week to week. Readings are cached
+    by project, engine version, pixels and request; `is_fresh` reads every page again. `tell` hears how many documents
+    are done. Raise UnknownEngineError, EngineUnavailableError.
     """
     started = time.perf_counter()
-    engine_version = register_engine(engine=identity_of(engine_for(engine_name)))
+    measured = _reader(engine_name, engine_version.pk if engine_version else None)
+    engine_version = register_engine(engine=measured.identity)
     ids = [item.pk for item in items_of(regression_set, limit=limit)]
     outcomes = []
-    for outcome in _outcomes(ids, engine_name, is_fresh=is_fresh, n_processes=n_processes):
+    declared_id = engine_version.pk if measured.vlm is not None else None
+    evaluate = partial(evaluate_item, engine_name=engine_name, declared_id=declared_id, is_fresh=is_fresh)
+    for outcome in _outcomes(ids, evaluate, n_processes=n_processes):
         outcomes.append(outcome)
         tell(len(outcomes), len(ids))
     results = results_of(outcomes, spec_of_set(regression_set))
@@ -78,8 +83,14 @@ def evaluate_set(
     )
 
 
-def _outcomes(ids: Sequence[int], engine_name: str, *, is_fresh: bool, n_processes: int) -> Iterator[ItemOutcome]:
-    evaluate = partial(evaluate_item, engine_name=engine_name, is_fresh=is_fresh)
+def _reader(engine_name: str, declared_id: int | None) -> Reader:
+    if declared_id is not None:
+        return declared_reader(access_engine_version(str(declared_id)))
+    engine = engine_for(engine_name)
+    return Reader(engine, identity_of(engine))
+
+
+def _outcomes(ids: Sequence[int], evaluate: Callable[[int], ItemOutcome], *, n_processes: int) -> Iterator[ItemOutcome]:
     if n_processes == 1:
         yield from map(evaluate, ids)
         return
@@ -89,14 +100,16 @@ def _outcomes(ids: Sequence[int], engine_name: str, *, is_fresh: bool, n_process
         yield from pool.map(evaluate, ids)
 
 
-def evaluate_item(item_id: int, *, engine_name: str, is_fresh: bool = False) -> ItemOutcome:
+def evaluate_item(
+    item_id: int, *, engine_name: str = "", declared_id: int | None = None, is_fresh: bool = False
+) -> ItemOutcome:
     """Read one document of a set and compare each field that has a truth; a failure leaves every field missing."""
     item = access_item(item_id)
     outcome = ItemOutcome(item.pk, item.name)
     spec = spec_of_set(item.regression_set)
     predicted: dict[str, tuple[str | None, float | None]] = {}
     try:
-        readings = _read(item, engine_for(engine_name), outcome, is_fresh=is_fresh)
+        readings = _read(item, _reader(engine_name, declared_id), outcome, is_fresh=is_fresh)
         started = time.process_time()
         located = fields_of(readings, spec)
         outcome.location_cpu_seconds = time.process_time() - started
@@ -111,28 +124,53 @@ def evaluate_item(item_id: int, *, engine_name: str, is_fresh: bool = False) -> 
     return outcome
 
 
-def _read(item: RegressionItem, engine: Engine, outcome: ItemOutcome, *, is_fresh: bool) -> list[PageReading]:
-    project_id = item.regression_set.project_id
-    version = register_engine(engine=identity_of(engine))
+def _read(item: RegressionItem, reader: Reader, outcome: ItemOutcome, *, is_fresh: bool) -> list[PageReading]:
+    version = register_engine(engine=reader.identity)
+    request = _request(item.regression_set) if reader.vlm is not None else None
     readings = []
     with local_path(str(item.original.name)) as path:
         for opened in open_pages(path, file_limits()):
-            reading = _read_page(opened.image, engine, project_id, version.pk, outcome, is_fresh=is_fresh)
+            key = ReadingKey(
+                item.regression_set.project_id,
+                version.pk,
+                content_hash(opened.image),
+                request.digest if request is not None else "",
+            )
+            reading = _read_page(opened.image, key, reader, request, outcome, is_fresh=is_fresh)
             outcome.n_pages += 1
             outcome.reading_cpu_seconds += reading.cpu_seconds
             readings.append(reading)
     return readings
 
 
+def _request(regression_set: RegressionSet) -> PageRequest:
+    version = regression_set.document_type.active_version
+    return PageRequest(spec_of_set(regression_set), version.schema if version is not None else {})
+
+
 def _read_page(
-    image: PageImage, engine: Engine, project_id: int, version_id: int, outcome: ItemOutcome, *, is_fresh: bool
+    image: PageImage,
+    key: ReadingKey,
+    reader: Reader,
+    request: PageRequest | None,
+    outcome: ItemOutcome,
+    *,
+    is_fresh: bool,
 ) -> PageReading:
-    key = ReadingKey(project_id, version_id, content_hash(image))
     cached = None if is_fresh else cached_reading_id(key)
     if cached is not None:
         outcome.n_cached += 1
         return reading_by_id(cached)
-    reading = engine.read_page(image)
+    if reader.vlm is None or request is None:
+        reading = reader.engine.read_page(image)
+    else:
+        words = words_of(image, key, reader.vlm.words_by)
+        try:
+            reading = reader.engine.read_page(image, asking(request, words))
+        except AnswerError as failure:
+            keep_attempts(key=key, attempts=failure.attempts, error_code=failure.code)
+            raise
+        reading = replace(reading, cpu_seconds=reading.cpu_seconds + words.cpu_seconds)
     keep_reading(key=key, reading=reading)
     return reading
 

@@ -11,13 +11,14 @@ from inference.registry import engine_for, forget_engines
 from review.accuracy.intervals import wilson
 from review.actions.evaluation import LabelledFile, import_regression_set
 from review.management.sroie import read_sroie
-from review.models import EvaluationRun, Reading, RegressionSet
+from review.models import EvaluationRun, RawAnswer, Reading, RegressionSet
 from review.selectors.access import SYSTEM
 from review.selectors.evaluation import evaluations_of
 from review.tasks_evaluation import ItemOutcome, evaluate_item, evaluate_set, results_of, spec_of_set
 from tests.conftest import Cast
 from tests.review.conftest import Script, picture
 from tests.review.labelled import make_folder
+from tests.review.vlm import VALUES, answering, read_with_vlm
 
 pytestmark = pytest.mark.usefixtures("script")
 
@@ -179,3 +180,38 @@ def test_the_engine_is_built_once(regression_set: RegressionSet) -> None:
     forget_engines()
     evaluate(regression_set)
     assert engine_for("scripted") is engine_for("scripted")
+
+
+def evaluate_vlm(regression_set: RegressionSet, **options: Any) -> dict[str, Any]:
+    version = read_with_vlm(regression_set.project)
+    run = evaluate_set(actor=SYSTEM, regression_set=regression_set, engine_version=version, **options)
+    results: dict[str, Any] = run.results
+    assert run.engine_version == version
+    return results
+
+
+def test_a_language_model_is_measured_with_both_readers(regression_set: RegressionSet, script: Script) -> None:
+    script(default=answering({**VALUES, "company": "no such company"}))
+    fields = evaluate_vlm(regression_set)["fields"]
+    assert fields["date"]["exact_match"]["point"] == 1.0
+    assert fields["company"]["exact_match"]["point"] == 0.0
+    assert (Reading.objects.count(), RawAnswer.objects.count()) == (4, 2)
+
+
+def test_what_it_answered_is_not_asked_again(regression_set: RegressionSet, script: Script) -> None:
+    script(default=answering())
+    first = evaluate_vlm(regression_set)
+    again = evaluate_vlm(regression_set)
+    assert (first["n_cached_pages"], again["n_cached_pages"]) == (0, 2)
+    assert again["fields"] == first["fields"]
+    assert RawAnswer.objects.count() == 2
+
+
+def test_an_answer_that_cannot_be_used_leaves_every_field_missing_and_is_kept(
+    regression_set: RegressionSet, script: Script
+) -> None:
+    script(default=answering(fault="answer_repeats"))
+    results = evaluate_vlm(regression_set)
+    assert set(results["failed"].values()) == {"answer_repeats"}
+    assert results["fields"]["total"]["missing_share"] == 1.0
+    assert set(RawAnswer.objects.values_list("error_code", flat=True)) == {"answer_repeats"}

@@ -1,4 +1,4 @@
-"""Command line: manage.py evaluate --set NAME --project P --engine E [--json] [--limit N] [--fresh] [--processes N]."""
+"""Command line: manage.py evaluate --set NAME --project P (--engine E | --engine-version V); `--help` says more."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,8 +8,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from inference.errors import InferenceError
 from review.exceptions import NotFoundError
-from review.management.lookup import find_project
+from review.management.lookup import find_engine_version, find_project
 from review.selectors.access import SYSTEM
+from review.selectors.engines import is_declared
 from review.selectors.evaluation import access_regression_set, regression_sets_for
 from review.tasks_evaluation import evaluate_set
 
@@ -20,7 +21,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--set", required=True, help="the regression set's name")
         parser.add_argument("--project", required=True)
-        parser.add_argument("--engine", required=True)
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--engine", help="an OCR engine by its name")
+        which.add_argument("--engine-version", help="a declared language model: its id, or 8 letters of its digest")
         parser.add_argument("--json", action="store_true", help="print the results as one JSON object, last line")
         parser.add_argument("--limit", type=int, help="only the first N documents, by name")
         parser.add_argument("--fresh", action="store_true", help="read every page again instead of using the cache")
@@ -35,18 +38,23 @@ class Command(BaseCommand):
         except NotFoundError:
             known = ", ".join(found.name for found in regression_sets_for(project)) or "none yet; see import_labels"
             raise CommandError(f"There is no regression set {options['set']!r}. Known: {known}.") from None
+        version = find_engine_version(options["engine_version"]) if options["engine_version"] else None
+        if version is not None and not is_declared(version):
+            raise CommandError(f"{version} is the version of an OCR engine. Give --engine {version.name} instead.")
         try:
             run = evaluate_set(
                 actor=SYSTEM,
                 regression_set=regression_set,
-                engine_name=options["engine"],
+                engine_name=options["engine"] or "",
+                engine_version=version,
                 limit=options["limit"],
                 is_fresh=options["fresh"],
                 n_processes=options["processes"],
                 tell=self._tell,
             )
         except InferenceError as error:
-            raise CommandError(f"The engine {options['engine']!r} cannot be had: {error}.") from None
+            name = str(version or repr(options["engine"]))
+            raise CommandError(f"The engine {name} cannot be had: {error}.") from None
         for line in table(run.results):
             self.stdout.write(line)
         if options["json"]:

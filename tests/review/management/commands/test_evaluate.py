@@ -11,9 +11,11 @@ from django.core.management import CommandError, call_command
 
 from review.management.commands.evaluate import table
 from review.models import EvaluationRun
+from tests import factories
 from tests.conftest import Cast
 from tests.review.conftest import WORDS, Script
 from tests.review.labelled import TRUTH, make_folder
+from tests.review.vlm import answering, read_with_vlm
 
 ROOT = Path(__file__).resolve().parents[4]
 BY_TWO_AND_ALONE = """
@@ -141,3 +143,18 @@ def test_several_processes_come_to_the_same_as_one(tmp_path: Path) -> None:
     assert alone["n_cached_pages"] == 4
     assert many["fields"] == alone["fields"]
     assert many["fields"]["total"]["exact_match"]["point"] == 0.25
+
+
+def test_a_declared_version_is_measured_by_its_digest(cast: Cast, imported: None, script: Script) -> None:
+    version = read_with_vlm(cast.project)
+    script(default=answering())
+    options = ["--set", "test", "--project", "receipts", "--engine-version", version.digest[:10]]
+    call_command("evaluate", *options, stdout=io.StringIO(), stderr=io.StringIO())
+    assert EvaluationRun.objects.get().engine_version == version
+
+
+def test_the_version_of_an_ocr_engine_is_refused_with_the_remedy(cast: Cast, imported: None) -> None:
+    version = factories.make_engine_version("rapidocr")
+    options = ["--set", "test", "--project", "receipts", "--engine-version", str(version.pk)]
+    with pytest.raises(CommandError, match="--engine rapidocr"):
+        call_command("evaluate", *options)
