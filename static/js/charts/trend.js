@@ -13,7 +13,7 @@ export function trend(values, colour) {
     legend: { top: 0, left: 0, textStyle: { color: colour.ink }, data: values.series.map((one) => one.name) },
     tooltip: { ...base(colour).tooltip, trigger: "item", formatter: (at) => at.data.words ?? at.name },
     grid: { left: 16, right: 32, top: 56, bottom: 8, containLabel: true },
-    xAxis: axis(colour, { type: "time", splitLine: { show: false }, axisLabel: { color: colour["ink-faint"], formatter: "{MM}-{dd}", hideOverlap: true } }),
+    xAxis: axis(colour, { type: "time", minInterval: 86_400_000, splitLine: { show: false }, axisLabel: { color: colour["ink-faint"], formatter: "{MM}-{dd}", hideOverlap: true } }),
     yAxis: axis(colour, { type: "value", min: Math.floor(lowest * 20) / 20, max: 1, axisLabel: { color: colour["ink-faint"], formatter: (x) => `${Math.round(x * 100)} %` } }),
     series: values.series.flatMap((one, i) => [
       {
