@@ -121,3 +121,24 @@ def test_a_server_that_falls_silent_is_killed_and_started_again() -> None:
 
     life.run(look)
     assert killed[0] == -9
+
+
+def test_a_server_that_is_started_again_has_time_to_come_up() -> None:
+    life = Life()
+    pids: dict[int, float] = {}
+
+    def look(supervisor: Supervisor) -> None:
+        process = life.child.process
+        if process is not None and process.pid not in pids:
+            pids[process.pid] = time.monotonic()
+        # The second one needs longer than a server that is up may be silent.
+        is_second = len(pids) > 1
+        life.is_answering = not is_second or time.monotonic() - max(pids.values()) > 0.6
+        if len(life.starts) == len(pids) == 1 and process is not None:
+            process.kill()
+        if len(life.starts) == 2:
+            supervisor.stop()
+
+    life.run(look)
+    assert len(pids) == 2
+    assert life.starts[1] >= 0.6
