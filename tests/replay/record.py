@@ -48,11 +48,12 @@ def _content(response: httpx.Response) -> object:
 def record_scenario(url: str, name: str) -> list[Exchange]:
     """Read the scenario's page; an answer that cannot be used is a recording as good as any."""
     scenario, transport = SCENARIOS[name], RecordingTransport()
-    engine = VlmEngine(scenario.spec, ServedModel(scenario.spec, chat_client(url, transport=transport)))
-    try:
-        engine.read_page(scenario.page(), scenario.request())
-    except EngineError as failure:
-        sys.stdout.write(f"{name}: {failure.code}\n")
+    with chat_client(url, transport=transport) as client:
+        engine = VlmEngine(scenario.spec, ServedModel(scenario.spec, client))
+        try:
+            engine.read_page(scenario.page(), scenario.request())
+        except EngineError as failure:
+            sys.stdout.write(f"{name}: {failure.code}\n")
     return [one for one in transport.exchanges if one.path == CHAT]
 
 
