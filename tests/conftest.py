@@ -1,10 +1,12 @@
 """Fixtures that every test may use. Files of tests go to a folder of their own, never to var/."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from django.db import connections
+from django.utils import translation
 from pytest_django import Settings
 
 from review.models import DocumentType, Project, Role, User
@@ -35,6 +37,13 @@ def _own_media_root(settings: Settings, tmp_path: Path) -> None:
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     }
+
+
+@pytest.fixture(autouse=True)
+def _in_english() -> Iterator[None]:
+    """A request in Chinese leaves its language behind in the thread; the next test begins in English again."""
+    with translation.override("en"):
+        yield
 
 
 @dataclass(frozen=True)
