@@ -174,7 +174,7 @@ export class FieldList {
     const choices = field.isAsked ? field.choices : [];
     const chips = choices.map(({ verdict, text }, at) => {
       const shown = verdict === "illegible" ? texts.verdict_illegible : text || texts.verdict_spurious;
-      return element("button", { type: "button", class: "chip", tabIndex: -1, data: { act: `candidate-${at + 1}`, path: field.path }, title: String(at + 1) }, shown);
+      return element("button", { type: "button", class: "chip", tabIndex: -1, data: { act: `candidate-${at + 1}`, path: field.path }, title: `${at + 1}: ${shown}` }, shown);
     });
     return [element("span", {}, [told, chips.length ? "" : printed].filter(Boolean).join(" · ")), ...chips];
   }
