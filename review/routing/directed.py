@@ -109,6 +109,10 @@ def interest(kinds: Mapping[str, float], shares: Mapping[str, float] = DEFAULT_S
     return math.fsum(shares[name] * value for name, value in known.items()) / whole
 
 
+# Less than this on average is no interest at all, and too little to divide by.
+_LEAST_INTEREST = 1e-9
+
+
 def rule_for(interests: Sequence[float], *, rate: float, floor_share: float = 0.5) -> DirectedRule:
     """Return the rule that audits `rate` of documents with these interests on average, the floor a share of the rate.
 
@@ -119,7 +123,7 @@ def rule_for(interests: Sequence[float], *, rate: float, floor_share: float = 0.
         raise DirectedError("a rule needs the interests of past documents, each in 0-1")
     floor = rate * floor_share
     mean = math.fsum(interests) / len(interests)
-    if mean == 0 or floor >= rate:
+    if mean < _LEAST_INTEREST or floor >= rate:
         return DirectedRule(rate, rate, 1.0)
 
     def mean_chance(scale: float) -> float:

@@ -40,8 +40,9 @@ def test_more_interest_never_means_fewer_audits(one: float, other: float) -> Non
     assert rule.inclusion_probability(low) <= rule.inclusion_probability(high)
 
 
-def test_documents_without_any_interest_are_audited_at_the_rate() -> None:
-    rule = rule_for([0.0, 0.0], rate=0.2)
+@pytest.mark.parametrize("least", [0.0, 5e-324, 1e-12])
+def test_documents_without_any_interest_are_audited_at_the_rate(least: float) -> None:
+    rule = rule_for([0.0, least], rate=0.2)
     assert {rule.inclusion_probability(one) for one in (0.0, 0.5, 1.0)} == {0.2}
 
 
