@@ -10,6 +10,7 @@ from review.models.engines import EngineVersion, RawAnswer, Reading, SelfTest
 from review.models.evaluation import EvaluationRun, RegressionItem, RegressionSet
 from review.models.events import Event, WorkerHeartbeat
 from review.models.extraction import CandidateSet, ExtractionRun, FieldPrediction, PageRead, PageReadState, RunState
+from review.models.learning import ModelKind, TrainedModel, TrainingRun, TrainingState
 from review.models.reviewing import (
     FieldEdit,
     FieldReview,
@@ -20,6 +21,7 @@ from review.models.reviewing import (
     TaskState,
     Verdict,
 )
+from review.models.rollouts import Rollout, RolloutStage
 from review.models.routing import FieldDecision, PolicyState, RoutingDecision, RoutingPolicy
 from review.models.schemas import DocumentType, SchemaVersion
 from review.models.second_looks import CheckSource, GroundTruth, ReviewerCheck, TruthOrigin
@@ -49,6 +51,7 @@ __all__ = [
     "GroundTruth",
     "IdempotencyKey",
     "Membership",
+    "ModelKind",
     "Page",
     "PageRead",
     "PageReadState",
@@ -65,6 +68,8 @@ __all__ = [
     "ReviewTask",
     "ReviewerCheck",
     "Role",
+    "Rollout",
+    "RolloutStage",
     "RoutingDecision",
     "RoutingPolicy",
     "RunState",
@@ -76,6 +81,9 @@ __all__ = [
     "Tenant",
     "ThroughputRollup",
     "TimeSpent",
+    "TrainedModel",
+    "TrainingRun",
+    "TrainingState",
     "TruthOrigin",
     "User",
     "Verdict",

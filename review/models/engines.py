@@ -7,11 +7,18 @@ from django.utils.translation import gettext_lazy as _
 
 
 class EngineVersion(models.Model):
-    """Everything that may change an answer of an engine, frozen under its digest. Never updated."""
+    """Everything that may change an answer of an engine, frozen under its digest. Never updated.
+
+    A composed version is a `base`, which reads the pages, with what was learned on top: its own `locator`, its own
+    `calibrator`, or both. Its readings are those of the base; a base has none of the three.
+    """
 
     name = models.CharField(_("engine"), max_length=60)
     spec = models.JSONField(_("specification"))
     digest = models.CharField(_("digest"), max_length=64, unique=True)
+    base = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="compositions")
+    locator = models.ForeignKey("review.TrainedModel", on_delete=models.PROTECT, null=True, related_name="+")
+    calibrator = models.ForeignKey("review.TrainedModel", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
