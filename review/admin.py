@@ -137,7 +137,9 @@ _read_only(
 _read_only(models.Page, "id document page_number width height content_hash")
 _read_only(models.EngineVersion, "id name digest created_at", search="name digest")
 _read_only(
-    models.TrainingRun, "id project document_type kind state n_done n_steps created_at finished_at", filters="kind state"
+    models.TrainingRun,
+    "id project document_type kind state n_done n_steps created_at finished_at",
+    filters="kind state",
 )
 _read_only(models.TrainedModel, "id project document_type kind sha256 created_at", filters="kind", search="sha256")
 _read_only(models.Rollout, "id document_type engine_version stage stage_since", filters="stage")
