@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from inference.fields.layout_similarity import SAME_LAYOUT, layout_similarity
-from inference.imaging.similarity import MAX_DISTANCE, hamming_distance
 from inference.types import Example, PageReading
 from inference.types.nesting import nested
 from review.models import ExtractionRun, Page
-from review.selectors.examples import ReviewedPage, first_page, held_out_looks, pages_by_id, reviewed_pages
+from review.selectors.examples import ReviewedPage, first_page, pages_by_id, reviewed_pages
+from review.selectors.held_out import held_out_of
 from review.tasks_files import load_page
 
 MAX_EXAMPLES = 2
@@ -40,15 +40,8 @@ def choose_examples(run: ExtractionRun, read_words: Callable[[Page], PageReading
 
 def _allowed(run: ExtractionRun) -> list[ReviewedPage]:
     candidates = reviewed_pages(run)
-    looks = held_out_looks(run.document.project) if candidates else None
-    if looks is None:
-        return []
-    return [one for one in candidates if not _looks_like_any(one.page.perceptual_hash, looks)]
-
-
-def _looks_like_any(digest: str, others: Sequence[str]) -> bool:
-    # A page whose look is not known may be any of them.
-    return bool(others) and (not digest or any(hamming_distance(digest, other) <= MAX_DISTANCE for other in others))
+    held_out = held_out_of(run.document.project) if candidates else None
+    return [one for one in candidates if held_out is not None and not held_out.is_alike(one.page.perceptual_hash)]
 
 
 def load_examples(chosen: Sequence[dict[str, Any]]) -> tuple[Example, ...]:

@@ -13,9 +13,18 @@ from django.utils import timezone
 from inference.errors import AnswerError, UnreadableFileError
 from inference.fields.cross_rules import cross_findings
 from inference.fields.extract import extract
-from inference.imaging.similarity import MAX_DISTANCE, hamming_distance, is_same_at_reading_resolution
+from inference.imaging.similarity import is_same_at_reading_resolution
 from inference.registry import engine_for
-from inference.types import DocumentTypeSpec, FieldReading, PageImage, PageReading, PageRequest, VlmSpec
+from inference.types import (
+    MAX_DISTANCE,
+    DocumentTypeSpec,
+    FieldReading,
+    PageImage,
+    PageReading,
+    PageRequest,
+    VlmSpec,
+    hamming_distance,
+)
 from review.actions.evaluation import register_engine
 from review.actions.reading import ClaimedPage
 from review.actions.readings import keep_reading, settle_request

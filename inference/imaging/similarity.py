@@ -20,8 +20,6 @@ from inference.types import PageImage
 Grey = npt.NDArray[np.float32]
 
 HASH_DIGITS = 16
-MAX_DISTANCE = 8
-"""Pages whose hashes differ in more bits are not even compared. Of 100 receipts, 8 of 4,950 pairs lie within."""
 _HASH_SIDE = 32
 _HASH_BLOCK = 8
 LEAST_SCALE = 0.8
@@ -63,11 +61,6 @@ def perceptual_hash(image: PageImage) -> str:
     low = cv2.dct(small)[:_HASH_BLOCK, :_HASH_BLOCK].ravel()
     bits = low > np.median(low[1:])
     return np.packbits(bits).tobytes().hex()
-
-
-def hamming_distance(first: str, second: str) -> int:
-    """Return in how many bits two hashes differ, 0-64."""
-    return (int(first, 16) ^ int(second, 16)).bit_count()
 
 
 def is_same_at_reading_resolution(first: PageImage, second: PageImage) -> bool:

@@ -12,11 +12,13 @@ from inference.types.document_types import (
 )
 from inference.types.fields import Candidate, FieldReading, FieldSpec, GroupSpec, ValueType
 from inference.types.geometry import BBox
+from inference.types.looks import MAX_DISTANCE, hamming_distance
 from inference.types.pages import PageImage, PageReading, Word
 from inference.types.requests import Example, PageRequest
 from inference.types.vlm import Decoding, ImagingProfile, VlmSpec, VlmSpecError
 
 __all__ = [
+    "MAX_DISTANCE",
     "BBox",
     "Candidate",
     "CrossRule",
@@ -39,6 +41,7 @@ __all__ = [
     "VlmSpec",
     "VlmSpecError",
     "Word",
+    "hamming_distance",
     "parse_document_type",
     "unsupported",
     "validate_document_type",

@@ -1,6 +1,4 @@
-"""Regression sets, the runs over them, and what nothing may learn from."""
-
-from collections.abc import Sequence
+"""Regression sets and the runs over them."""
 
 from django.db.models import QuerySet
 
@@ -32,15 +30,6 @@ def items_of(regression_set: RegressionSet, *, limit: int | None = None) -> Quer
 def evaluations_of(regression_set: RegressionSet) -> QuerySet[EvaluationRun]:
     """Return the runs over a set, newest first."""
     return regression_set.evaluations.select_related("engine_version").order_by("-id")
-
-
-def held_out_digests(project: Project, digests: Sequence[str]) -> set[str]:
-    """Return those of the SHA-256 `digests` that belong to a regression set of the project.
-
-    What learns or tunes must leave these documents out, or the set says nothing any more.
-    """
-    items = RegressionItem.objects.filter(regression_set__project=project, sha256__in=digests)
-    return set(items.values_list("sha256", flat=True))
 
 
 def access_item(item_id: int) -> RegressionItem:

@@ -10,11 +10,9 @@ from review.models import (
     FieldPrediction,
     Page,
     PageRead,
-    Project,
     Record,
-    RegressionItem,
 )
-from review.selectors.evaluation import held_out_digests
+from review.selectors.held_out import held_out_digests
 
 CONSIDERED = 60
 """So many of the newest reviewed documents are looked at."""
@@ -32,13 +30,6 @@ class ReviewedPage:
 def first_page(run: ExtractionRun) -> Page | None:
     """Return the first page of a run's document."""
     return Page.objects.filter(document=run.document_id).order_by("page_number").first()
-
-
-def held_out_looks(project: Project) -> list[str] | None:
-    """Return the perceptual hashes of all pages of the project's regression sets; None where some are not known."""
-    items = RegressionItem.objects.filter(regression_set__project=project).values_list("perceptual_hashes", flat=True)
-    known = list(items)
-    return [digest for digests in known for digest in digests] if all(known) else None
 
 
 def reviewed_pages(run: ExtractionRun) -> list[ReviewedPage]:

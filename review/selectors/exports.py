@@ -26,7 +26,7 @@ from review.models import (
     TaskKind,
     TaskState,
 )
-from review.selectors.evaluation import held_out_digests
+from review.selectors.held_out import held_out_digests
 
 BATCH_SIZE = 200
 _SALT = "review.export"

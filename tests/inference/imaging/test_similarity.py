@@ -18,14 +18,12 @@ from PIL import Image, ImageDraw, ImageFont
 from inference.imaging.similarity import (
     HASH_DIGITS,
     LEAST_SCALE,
-    MAX_DISTANCE,
     Difference,
     difference,
-    hamming_distance,
     is_same_at_reading_resolution,
     perceptual_hash,
 )
-from inference.types import PageImage
+from inference.types import MAX_DISTANCE, PageImage, hamming_distance
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -194,11 +192,8 @@ def test_a_page_is_the_same_as_itself_and_order_does_not_count(seed: int, height
     assert not is_same_at_reading_resolution(other, one)
 
 
-def test_a_hash_has_sixteen_digits_and_a_distance_counts_bits() -> None:
+def test_a_hash_has_sixteen_digits() -> None:
     chance = np.random.default_rng(1)
     digest = perceptual_hash(PageImage(chance.integers(0, 256, (90, 60, 3), np.uint8)))
     assert len(digest) == HASH_DIGITS
     assert int(digest, 16) >= 0
-    assert hamming_distance(digest, digest) == 0
-    assert hamming_distance("0" * 16, "f" * 16) == 64
-    assert hamming_distance("0" * 16, "0" * 15 + "5") == 2

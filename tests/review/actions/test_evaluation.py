@@ -23,7 +23,8 @@ from review.exceptions import ConflictError, InvalidInputError, StorageFullError
 from review.management.sroie import read_sroie
 from review.models import AuditEntry, EngineVersion, RegressionItem, RegressionSet
 from review.selectors.access import Actor
-from review.selectors.evaluation import access_regression_set, held_out_digests, items_of, regression_sets_for
+from review.selectors.evaluation import access_regression_set, items_of, regression_sets_for
+from review.selectors.held_out import held_out_digests
 from tests.conftest import Cast
 from tests.review.conftest import picture
 from tests.review.labelled import make_folder
