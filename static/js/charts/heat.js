@@ -1,4 +1,5 @@
-// Accuracy by field and confidence: the number stands in every cell, the deeper the colour the more was wrong.
+// Accuracy by field and confidence: figure and n stand in every cell, the deeper the colour the more was surely wrong.
+// One wrong value of one checked proves little: the upper end of the interval colours.
 
 import { axis, base, between, percent } from "./frame.js";
 
@@ -21,11 +22,12 @@ export function heat(values, colour) {
     series: [
       {
         type: "heatmap",
-        label: { show: true, color: colour.ink, formatter: (at) => percent(at.data.value[2]) },
+        label: { show: true, color: colour.ink, formatter: (at) => at.data.figure },
         itemStyle: { borderColor: colour.rule, borderWidth: 1 },
         data: values.cells.map(([bucket, field, share, lower, upper, n]) => ({
           value: [bucket, field, share],
-          itemStyle: { color: shade(share) },
+          itemStyle: { color: shade(upper) },
+          figure: `${percent(share)}  n ${n}`,
           words: `${values.fields[field]}, ${values.buckets[bucket]}\n${percent(share)} (${percent(lower)} – ${percent(upper)}, n ${n})`,
         })),
       },
