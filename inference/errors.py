@@ -47,6 +47,12 @@ class EngineUnavailableError(InferenceError):
     code = "engine_unavailable"
 
 
+class ModelDamagedError(InferenceError):
+    """What was learned cannot be used: its bytes are not those that were stored, or are no such model."""
+
+    code = "model_damaged"
+
+
 class AnswerError(EngineError):
     """A language model's answer cannot be used. `code` says why: one of `REASONS`.
 

@@ -13,7 +13,7 @@ from typing import ParamSpec
 import structlog
 from django.conf import settings
 
-from inference.errors import EngineError, InferenceError, UnreadableFileError
+from inference.errors import EngineError, InferenceError, ModelDamagedError, UnreadableFileError
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import OpenedPage, encode_page, open_pages
 from inference.imaging.similarity import perceptual_hash
@@ -115,7 +115,7 @@ def open_only(document_id: int) -> None:
 def _open(document: Document) -> tuple[list[PageRead], list[PageImage]]:
     """Open a document whose attempt is counted; return its page reads and its first raster, nothing where it fails."""
     try:
-        reader = reader_of(document.project)
+        reader = reader_of(document)
         images, pages = _keep_pages(document)
     except UnreadableFileError as error:
         log.info("document unreadable", reason=error.code)
@@ -178,7 +178,7 @@ def _read(page_read_id: int, image: PageImage | None = None) -> None:
 def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
     """Read a page that this process holds; whether it was the last one of its run."""
     try:
-        reader = reader_of(claim.document.project)
+        reader = reader_of(claim.document)
         if reader.identity.digest != claim.run.engine_version.digest:
             restart_document(actor=SYSTEM, document_id=claim.run.document_id, run_id=claim.run.pk)
             return False
@@ -225,11 +225,18 @@ def _route(run_id: int) -> None:
     if due is None:
         return
     spec = spec_of(due.run.schema_version)
+    try:
+        fields = fields_of(due.readings, spec, due.run.engine_version)
+    except ModelDamagedError as error:
+        # What it was composed on reads it, as any document that comes from now on.
+        log.warning("document restarted", reason=error.code)
+        restart_document(actor=SYSTEM, document_id=due.run.document_id, run_id=run_id)
+        return
     complete_run(
         actor=SYSTEM,
         run=due.run,
         spec=spec,
-        fields=fields_of(due.readings, spec),
+        fields=fields,
         failures=due.failures,
         cpu_seconds=due.cpu_seconds,
     )

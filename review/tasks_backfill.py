@@ -6,7 +6,7 @@ So a back-fill may be killed at any moment and begun anew: what is in the cache 
 not routed twice, and a page that a worker took meanwhile is left to that worker.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, cast, runtime_checkable
@@ -21,9 +21,11 @@ from review.exceptions import ConflictError
 from review.models import Document, DocumentType, PageRead, Project
 from review.selectors.access import SYSTEM
 from review.selectors.backfill import documents_of_other_versions, pages_to_read, unread_documents
+from review.selectors.engines import base_id_of
 from review.selectors.reading import ReadingKey, cached_reading_id
+from review.selectors.rollouts import versions_reading
 from review.tasks import open_only, read_page, record_read
-from review.tasks_engines import Reader, reader_of
+from review.tasks_engines import Reader, reader_of, version_reader
 from review.tasks_files import load_page
 from review.tasks_reading import PageWords, ReadPage, asking, near_duplicate, request_of, settle, words_of
 
@@ -43,7 +45,8 @@ class BatchReader(Protocol):
 class Backfill:
     """How far a back-fill has come: documents; pages read, found in the cache, and failed; documents left out.
 
-    A document is left out where a reviewer has begun on it, or has called it unusable.
+    A document is left out where a reviewer has begun on it, or has called it unusable, or where an OCR engine reads
+    its type: it is left to the workers.
     """
 
     n_documents: int = 0
@@ -77,16 +80,32 @@ def backfill(
     `is_rereading`: also what another version has read. Raise EngineUnavailableError where the project's engine is no
     language model or cannot be had: what was read before that is kept.
     """
-    reader = reader_of(project)
-    if reader.vlm is None or not isinstance(reader.engine, BatchReader):
-        raise EngineUnavailableError(f"{reader.identity.name} reads one page at a time: leave it to the workers")
+    readers = [version_reader(version, project) for version in versions_reading(project, document_type)]
+    if not any(reader.vlm is not None and isinstance(reader.engine, BatchReader) for reader in readers):
+        names = ", ".join(sorted({reader.identity.name for reader in readers}))
+        raise EngineUnavailableError(f"{names} reads one page at a time: leave it to the workers")
     done = Backfill()
     documents = _documents(project, document_type, done, is_rereading=is_rereading)
-    while batch := [document.pk for document in islice(documents, batch_size)]:
-        _read_batch(_opened(batch, reader), reader, reader.vlm, done)
-        done.n_documents += len(batch)
+    while batch := list(islice(documents, batch_size)):
+        for reader, document_ids in _by_reader(batch):
+            if reader.vlm is None or not isinstance(reader.engine, BatchReader):
+                done.n_left_out += len(document_ids)
+                continue
+            _read_batch(_opened(document_ids, reader), reader, reader.vlm, done)
+            done.n_documents += len(document_ids)
         tell(done)
     return done
+
+
+def _by_reader(documents: Sequence[Document]) -> Iterator[tuple[Reader, list[int]]]:
+    """Yield who reads which of the documents: their types may have different versions."""
+    readers: dict[str, Reader] = {}
+    ids: dict[str, list[int]] = {}
+    for document in documents:
+        reader = reader_of(document)
+        readers.setdefault(reader.identity.digest, reader)
+        ids.setdefault(reader.identity.digest, []).append(document.pk)
+    yield from ((reader, ids[digest]) for digest, reader in readers.items())
 
 
 def _documents(
@@ -138,7 +157,8 @@ def _misses(reads: Iterable[PageRead], vlm: VlmSpec) -> Iterator[_Asked]:
     for page_read in reads:
         page, run = page_read.page, page_read.run
         settle(run, vlm)
-        key = ReadingKey(run.document.project_id, run.engine_version_id, page.content_hash, run.request_digest)
+        version_id = base_id_of(run.engine_version)
+        key = ReadingKey(run.document.project_id, version_id, page.content_hash, run.request_digest)
         if cached_reading_id(key) is not None:
             continue
         try:

@@ -1,30 +1,49 @@
-"""Which engine reads for a project, and who is told when it cannot be had."""
+"""Which engine reads a document, and who is told when it cannot be had."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 
+import structlog
 from django.conf import settings
 
 from inference.engine import Engine
-from inference.errors import EngineError, InferenceError, UnreadableFileError
+from inference.errors import (
+    EngineError,
+    EngineUnavailableError,
+    InferenceError,
+    ModelDamagedError,
+    UnreadableFileError,
+)
 from inference.registry import available, engine_for
 from inference.types import VlmSpec
 from review.actions.opening import EngineIdentity
 from review.actions.recovery import note_engine
-from review.models import EngineVersion, Project
-from review.selectors.engines import vlm_spec_of
+from review.models import Document, EngineVersion, Project
+from review.selectors.engines import base_of, is_declared, vlm_spec_of
+from review.selectors.rollouts import version_for
+from review.tasks_models import load_models
 
+log = structlog.get_logger(__name__)
 _worker_name = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who reads a project's pages now, and under which version. `vlm` is None for an OCR engine, which reads alone."""
+    """Who reads pages now. `vlm` is None for an OCR engine, which reads alone.
+
+    `identity` is the version that a document's run is made under, `reads_as` the one that its readings are kept
+    under: of a composed version its base, else the same.
+    """
 
     engine: Engine
     identity: EngineIdentity
     vlm: VlmSpec | None = None
+    reads_as: EngineIdentity = field(init=False)
+    base: InitVar[EngineIdentity | None] = None
+
+    def __post_init__(self, base: EngineIdentity | None) -> None:
+        object.__setattr__(self, "reads_as", base or self.identity)
 
 
 def name_worker(name: str) -> None:
@@ -54,13 +73,56 @@ def identity_of(engine: Engine) -> EngineIdentity:
     return EngineIdentity.of(engine.name, engine.version)
 
 
-def reader_of(project: Project) -> Reader:
-    """Return who reads for the project; raise EngineUnavailableError, UnknownEngineError."""
-    if project.engine_version is not None:
-        return declared_reader(project.engine_version)
+def reader_of(document: Document) -> Reader:
+    """Return who reads a document; raise EngineUnavailableError, UnknownEngineError.
+
+    An OCR engine is the one that is installed. A version that was learned on top of another one, or whose models are
+    damaged, cannot be had: what it was composed on reads alone, and `stand_in_of` says so to people.
+    """
+    return version_reader(version_for(document), document.project)
+
+
+def version_reader(version: EngineVersion | None, project: Project) -> Reader:
+    """Return the reader of a version, the project's OCR engine for None; as `reader_of`."""
+    if version is None:
+        with noting_engine():
+            return _installed(project.engine_name or settings.STET_ENGINE)
+    base = base_of(version)
     with noting_engine():
-        engine = engine_for(project.engine_name or settings.STET_ENGINE)
-        return Reader(engine, identity_of(engine))
+        alone = declared_reader(base) if is_declared(base) else _installed(_ocr_name(base, project))
+    return alone if version.base_id is None else _composed(version, alone)
+
+
+def exact_reader(version: EngineVersion) -> Reader:
+    """Return the reader of exactly this version; raise EngineUnavailableError where another would stand in for it."""
+    base = base_of(version)
+    alone = declared_reader(base) if is_declared(base) else _installed(base.name)
+    reader = alone if version.base_id is None else _composed(version, alone)
+    if reader.identity.digest != version.digest:
+        raise EngineUnavailableError("what it reads by is not what is installed now, or what it learned is damaged")
+    return reader
+
+
+def _ocr_name(version: EngineVersion, project: Project) -> str:
+    return version.name if version.name in available() else project.engine_name or settings.STET_ENGINE
+
+
+def _installed(name: str) -> Reader:
+    engine = engine_for(name)
+    return Reader(engine, identity_of(engine))
+
+
+def _composed(version: EngineVersion, alone: Reader) -> Reader:
+    if alone.identity.digest != base_of(version).digest:
+        log.warning("engine version cannot be had", engine_version=version.digest[:8], reason="base_changed")
+        return alone
+    try:
+        load_models(version)
+    except ModelDamagedError as error:
+        log.warning("engine version cannot be had", engine_version=version.digest[:8], reason=error.code)
+        return alone
+    identity = EngineIdentity(version.name, version.digest, version.spec)
+    return Reader(alone.engine, identity, alone.vlm, base=alone.identity)
 
 
 def declared_reader(version: EngineVersion) -> Reader:
@@ -70,11 +132,13 @@ def declared_reader(version: EngineVersion) -> Reader:
         return Reader(engine, EngineIdentity(version.name, version.digest, version.spec), vlm_spec_of(version))
 
 
-def words_engine_of(project: Project) -> Engine:
-    """Return the OCR engine that reads words for the project, alone or beside a language model; raise as above."""
-    version = project.engine_version
-    spec = vlm_spec_of(version) if version is not None else None
-    return engine_for(spec.words_by if spec else project.engine_name or settings.STET_ENGINE)
+def words_engine_of(document: Document) -> Engine:
+    """Return the OCR engine that reads words for a document, alone or beside a language model; raise as above."""
+    version, project = version_for(document), document.project
+    if version is None:
+        return engine_for(project.engine_name or settings.STET_ENGINE)
+    spec = vlm_spec_of(version)
+    return engine_for(spec.words_by if spec is not None else _ocr_name(version, project))
 
 
 def ocr_engines() -> tuple[str, ...]:

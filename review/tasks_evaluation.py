@@ -26,7 +26,7 @@ from review.selectors.engines import access_engine_version
 from review.selectors.evaluation import access_item, items_of
 from review.selectors.reading import ReadingKey, cached_reading_id, reading_by_id
 from review.selectors.schemas import field_spec_at, spec_of
-from review.tasks_engines import Reader, declared_reader, identity_of
+from review.tasks_engines import Reader, exact_reader, identity_of
 from review.tasks_files import local_path
 from review.tasks_reading import asking, fields_of, words_of
 
@@ -58,19 +58,19 @@ def evaluate_set(
     n_processes: int = 1,
     tell: Tell = lambda _done, _of: None,
 ) -> EvaluationRun:
-    """Measure an engine, or a declared engine version, on the set or its first `limit` documents; keep the results.
+    """Measure an engine, or an engine version, on the set or its first `limit` documents; keep the results.
 
     A language model is shown no examples: what it is shown in earnest changes from week to week. Readings are cached
     by project, engine version, pixels and request; `is_fresh` reads every page again. `tell` hears how many documents
     are done. Raise UnknownEngineError, EngineUnavailableError.
     """
     started = time.perf_counter()
-    measured = _reader(engine_name, engine_version.pk if engine_version else None)
+    version_id = engine_version.pk if engine_version is not None else None
+    measured, _ = _reader(engine_name, version_id)
     engine_version = register_engine(engine=measured.identity)
     ids = [item.pk for item in items_of(regression_set, limit=limit)]
     outcomes = []
-    declared_id = engine_version.pk if measured.vlm is not None else None
-    evaluate = partial(evaluate_item, engine_name=engine_name, declared_id=declared_id, is_fresh=is_fresh)
+    evaluate = partial(evaluate_item, engine_name=engine_name, version_id=version_id, is_fresh=is_fresh)
     for outcome in _outcomes(ids, evaluate, n_processes=n_processes):
         outcomes.append(outcome)
         tell(len(outcomes), len(ids))
@@ -83,11 +83,12 @@ def evaluate_set(
     )
 
 
-def _reader(engine_name: str, declared_id: int | None) -> Reader:
-    if declared_id is not None:
-        return declared_reader(access_engine_version(str(declared_id)))
+def _reader(engine_name: str, version_id: int | None) -> tuple[Reader, EngineVersion | None]:
+    if version_id is not None:
+        version = access_engine_version(str(version_id))
+        return exact_reader(version), version
     engine = engine_for(engine_name)
-    return Reader(engine, identity_of(engine))
+    return Reader(engine, identity_of(engine)), None
 
 
 def _outcomes(ids: Sequence[int], evaluate: Callable[[int], ItemOutcome], *, n_processes: int) -> Iterator[ItemOutcome]:
@@ -101,7 +102,7 @@ def _outcomes(ids: Sequence[int], evaluate: Callable[[int], ItemOutcome], *, n_p
 
 
 def evaluate_item(
-    item_id: int, *, engine_name: str = "", declared_id: int | None = None, is_fresh: bool = False
+    item_id: int, *, engine_name: str = "", version_id: int | None = None, is_fresh: bool = False
 ) -> ItemOutcome:
     """Read one document of a set and compare each field that has a truth; a failure leaves every field missing."""
     item = access_item(item_id)
@@ -109,9 +110,10 @@ def evaluate_item(
     spec = spec_of_set(item.regression_set)
     predicted: dict[str, tuple[str | None, float | None]] = {}
     try:
-        readings = _read(item, _reader(engine_name, declared_id), outcome, is_fresh=is_fresh)
+        reader, version = _reader(engine_name, version_id)
+        readings = _read(item, reader, outcome, is_fresh=is_fresh)
         started = time.process_time()
-        located = fields_of(readings, spec)
+        located = fields_of(readings, spec, version)
         outcome.location_cpu_seconds = time.process_time() - started
         predicted = {found.field_path: (found.value, found.confidence) for found in located}
     except (UnreadableFileError, EngineError) as error:
@@ -125,7 +127,7 @@ def evaluate_item(
 
 
 def _read(item: RegressionItem, reader: Reader, outcome: ItemOutcome, *, is_fresh: bool) -> list[PageReading]:
-    version = register_engine(engine=reader.identity)
+    version = register_engine(engine=reader.reads_as)
     request = _request(item.regression_set) if reader.vlm is not None else None
     readings = []
     with local_path(str(item.original.name)) as path:

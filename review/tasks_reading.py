@@ -28,12 +28,14 @@ from inference.types import (
 from review.actions.evaluation import register_engine
 from review.actions.reading import ClaimedPage
 from review.actions.readings import keep_reading, settle_request
-from review.models import ExtractionRun, Page
+from review.models import EngineVersion, ExtractionRun, Page
+from review.selectors.engines import base_id_of
 from review.selectors.reading import ReadingKey, cached_reading_id, newest_readings, page_with_content, reading_by_id
 from review.selectors.schemas import spec_of
 from review.tasks_engines import Reader, identity_of, noting_engine
 from review.tasks_examples import choose_examples, load_examples
 from review.tasks_files import load_page
+from review.tasks_models import calibrate_of, scorer_of
 
 PROPOSALS = 3
 """So many pages of the same look are compared pixel by pixel before a page is read."""
@@ -132,7 +134,7 @@ def settle(run: ExtractionRun, vlm: VlmSpec, image: PageImage | None = None) -> 
 
     def words(page: Page) -> PageReading:
         shown = image or load_page(str(page.image.name), page.page_number)
-        key = ReadingKey(run.document.project_id, run.engine_version_id, page.content_hash)
+        key = ReadingKey(run.document.project_id, base_id_of(run.engine_version), page.content_hash)
         return words_of(shown, key, vlm.words_by, page.perceptual_hash).reading
 
     run.examples = choose_examples(run, words)
@@ -150,6 +152,13 @@ def asking(request: PageRequest, words: PageWords) -> PageRequest:
     return replace(request, words=words.reading.words)
 
 
-def fields_of(readings: Sequence[PageReading], spec: DocumentTypeSpec) -> tuple[FieldReading, ...]:
-    """Return a document's fields from the readings of its pages, checked against the rules between them."""
-    return cross_findings(extract(readings, spec), spec, timezone.localdate())
+def fields_of(
+    readings: Sequence[PageReading], spec: DocumentTypeSpec, version: EngineVersion | None = None
+) -> tuple[FieldReading, ...]:
+    """Return a document's fields from the readings of its pages, checked against the rules between them.
+
+    They are found and weighed by what `version` has learned, if anything; raise ModelDamagedError.
+    """
+    found = cross_findings(extract(readings, spec, scorer_of(version)), spec, timezone.localdate())
+    calibrate = calibrate_of(version)
+    return found if calibrate is None else calibrate(found)

@@ -56,8 +56,7 @@ def read_region(region_id: int) -> None:
 
 def _read(claim: ClaimedRegion) -> tuple[str, str | None]:
     region = claim.region
-    project = region.task.document.project
-    engine = words_engine_of(project)
+    engine = words_engine_of(region.task.document)
     image = region_image(_fine_page(region.page, str(region.task.document.original.name)), BBox(*region.bbox))
     words = whole_words(engine.read_page(image).words, MARGIN / image.size[1])
     text = " ".join(word.text for word in words)

@@ -47,10 +47,13 @@ def use_engine(
     """Have a project's pages read by a declared engine version, or by the OCR engine of that name ("": the house's).
 
     Documents that are being read begin anew. Raise InvalidInputError when both are given, or for a version that was
-    not declared: what an OCR engine was cannot be had again.
+    not declared: what an OCR engine was cannot be had again, and what was learned belongs to one document type.
     """
     if engine_version is not None and engine_name:
         raise InvalidInputError.at("/engine", _("Give an engine version or the name of an engine, not both."))
+    if engine_version is not None and engine_version.base_id is not None:
+        message = _("This version was learned for one document type. Roll it out for that type instead.")
+        raise InvalidInputError.at("/engine_version", message)
     if engine_version is not None and not is_declared(engine_version):
         message = _("This is the version of an OCR engine. Give the engine's name instead: %(name)s.")
         raise InvalidInputError.at("/engine_version", message % {"name": engine_version.name})

@@ -47,7 +47,7 @@ from review.routing.decide import DocumentDecision, decide
 from review.routing.policy import PolicyRules
 from review.routing.reasons import reason_for_failure
 from review.selectors.access import Actor
-from review.selectors.engines import is_proven
+from review.selectors.engines import base_id_of, is_proven
 from review.selectors.reading import ReadingKey
 
 ENGINE_FAILED = "engine_failed"
@@ -76,7 +76,8 @@ class ClaimedPage:
         """Under what the page's reading is kept."""
         run = self.run
         content_hash = self.page_read.page.content_hash
-        return ReadingKey(run.document.project_id, run.engine_version_id, content_hash, run.request_digest)
+        version_id = base_id_of(run.engine_version)
+        return ReadingKey(run.document.project_id, version_id, content_hash, run.request_digest)
 
 
 def claim_page(*, page_read_id: int) -> ClaimedPage | None:
@@ -86,7 +87,7 @@ def claim_page(*, page_read_id: int) -> ClaimedPage | None:
     STET_CLAIM_SECONDS may be taken over. No audit row: nothing has happened yet.
     """
     reads = PageRead.objects.select_related(
-        "page", "run__document__project__engine_version", "run__engine_version", "run__schema_version"
+        "page", "run__document__project__engine_version", "run__engine_version__base", "run__schema_version"
     )
     found = reads.filter(pk=page_read_id, run__is_current=True, run__state=RunState.READING).first()
     if found is None or not _is_free(found):

@@ -179,7 +179,7 @@ def has_content(project: Project, sha256: str) -> bool:
 def document_detail(document: Document, viewer: User | None = None) -> DocumentDetail:
     """Return everything that a document's page shows to `viewer`, in a constant number of queries."""
     read_as = document.duplicate_of if document.duplicate_of is not None else document
-    runs = ExtractionRun.objects.select_related("engine_version", "schema_version", "decision__policy")
+    runs = ExtractionRun.objects.select_related("engine_version__base", "schema_version", "decision__policy")
     run = runs.filter(document=read_as, is_current=True).first()
     decision = getattr(run, "decision", None) if run is not None else None
     withheld = is_withheld(document, viewer)

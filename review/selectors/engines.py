@@ -1,4 +1,4 @@
-"""Engine versions: which one is meant, what it was declared as, and whether it has proven itself."""
+"""Engine versions: which one is meant, what it was declared as or composed of, and whether it has proven itself."""
 
 from django.db.models import QuerySet
 
@@ -34,19 +34,40 @@ def access_engine_version(reference: str) -> EngineVersion:
     return found[0]
 
 
+def base_of(version: EngineVersion) -> EngineVersion:
+    """Return the version that reads the pages: of a composed version its base, else the version itself."""
+    return version if version.base_id is None or version.base is None else version.base
+
+
+def base_id_of(version: EngineVersion) -> int:
+    """Return the id of the version that reads the pages, under which readings and answers are kept."""
+    return version.base_id or version.pk
+
+
+def evidence_version(version: EngineVersion) -> EngineVersion:
+    """Return the version without its calibrator: whose evidence a calibrator is bound to."""
+    if version.calibrator_id is None:
+        return version
+    if version.locator_id is None:
+        return base_of(version)
+    return EngineVersion.objects.select_related("base").get(
+        base=version.base_id, locator=version.locator_id, calibrator=None
+    )
+
+
 def is_declared(version: EngineVersion) -> bool:
-    """Whether the version is a language model's, from whose specification an engine can be built."""
-    return "kind" in version.spec
+    """Whether a language model reads the pages, from whose specification an engine can be built."""
+    return "kind" in base_of(version).spec
 
 
 def vlm_spec_of(version: EngineVersion) -> VlmSpec | None:
     """Return what a language model's version was declared as, None for the version of an OCR engine."""
-    return VlmSpec.from_json(version.spec) if is_declared(version) else None
+    return VlmSpec.from_json(base_of(version).spec) if is_declared(version) else None
 
 
 def newest_self_test(version: EngineVersion) -> SelfTest | None:
-    """Return what came of trying the version out last."""
-    return SelfTest.objects.filter(engine_version=version).order_by("-pk").first()
+    """Return what came of trying out last what reads the pages."""
+    return SelfTest.objects.filter(engine_version=base_id_of(version)).order_by("-pk").first()
 
 
 def is_proven(version: EngineVersion) -> bool:

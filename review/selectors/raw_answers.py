@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from review.models import ExtractionRun, Page, RawAnswer
-from review.selectors.engines import is_declared
+from review.selectors.engines import base_id_of, is_declared
 
 SHOWN = 60
 
@@ -35,7 +35,7 @@ def raw_answers_of(project_id: int, run: ExtractionRun | None, pages: Sequence[P
     numbers = {page.content_hash: page.page_number for page in reversed(pages)}
     answers = RawAnswer.objects.filter(
         project=project_id,
-        engine_version=run.engine_version_id,
+        engine_version=base_id_of(run.engine_version),
         request_digest=run.request_digest,
         content_hash__in=numbers,
     )

@@ -92,7 +92,7 @@ def unread_page_ids(document_id: int) -> list[int]:
 
 def run_to_route(run_id: int) -> RunToRoute | None:
     """Return a run with all its readings; None while pages are unread, or when it was routed already."""
-    runs = ExtractionRun.objects.select_related("schema_version", "document__document_type")
+    runs = ExtractionRun.objects.select_related("schema_version", "document__document_type", "engine_version__base")
     run = runs.filter(pk=run_id, state=RunState.READING, is_current=True).first()
     if run is None:
         return None

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--project", required=True)
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("--engine", help="an OCR engine by its name")
-        which.add_argument("--engine-version", help="a declared language model: its id, or 8 letters of its digest")
+        which.add_argument("--engine-version", help="a declared or learned version: its id, or 8 letters of its digest")
         parser.add_argument("--json", action="store_true", help="print the results as one JSON object, last line")
         parser.add_argument("--limit", type=int, help="only the first N documents, by name")
         parser.add_argument("--fresh", action="store_true", help="read every page again instead of using the cache")
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             known = ", ".join(found.name for found in regression_sets_for(project)) or "none yet; see import_labels"
             raise CommandError(f"There is no regression set {options['set']!r}. Known: {known}.") from None
         version = find_engine_version(options["engine_version"]) if options["engine_version"] else None
-        if version is not None and not is_declared(version):
+        if version is not None and version.base_id is None and not is_declared(version):
             raise CommandError(f"{version} is the version of an OCR engine. Give --engine {version.name} instead.")
         try:
             run = evaluate_set(

@@ -2,12 +2,15 @@
 
 import pytest
 
+from review.actions._compositions import ensure_composed_version
 from review.actions.engines import declare_engine_version
 from review.exceptions import ConflictError, NotFoundError
 from review.models import EngineVersion, SelfTest
 from review.selectors.access import SYSTEM
 from review.selectors.engines import (
     access_engine_version,
+    base_id_of,
+    base_of,
     declared_engine_versions,
     is_declared,
     is_proven,
@@ -15,6 +18,8 @@ from review.selectors.engines import (
     vlm_spec_of,
 )
 from tests import factories
+from tests.conftest import Cast
+from tests.review.trained import make_locator
 from tests.review.vlm import SPEC
 
 pytestmark = pytest.mark.django_db
@@ -72,3 +77,17 @@ def test_the_last_self_test_counts(version: EngineVersion) -> None:
         test = SelfTest.objects.create(engine_version=version, report={}, is_passed=is_passed)
         assert is_proven(version) is is_passed
         assert newest_self_test(version) == test
+
+
+def test_a_composed_version_is_what_its_base_is(cast: Cast, version: EngineVersion) -> None:
+    locator = make_locator(cast.document_type, {"/total": {"top": 1.0}})
+    on_model = ensure_composed_version(version, locator)
+    on_ocr = ensure_composed_version(factories.make_engine_version("rapidocr"), locator)
+    assert (is_declared(on_model), is_declared(on_ocr)) == (True, False)
+    assert (vlm_spec_of(on_model), vlm_spec_of(on_ocr)) == (SPEC, None)
+    assert (is_proven(on_model), is_proven(on_ocr)) == (False, True)
+    SelfTest.objects.create(engine_version=version, report={}, is_passed=True)
+    assert is_proven(on_model)
+    assert (base_of(on_model), base_id_of(on_model)) == (version, version.pk)
+    assert (base_of(version), base_id_of(version)) == (version, version.pk)
+    assert list(declared_engine_versions()) == [version]

@@ -1,0 +1,92 @@
+"""What was learned, loaded where it is used: checked against its SHA-256, once a process for each model."""
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from inference.errors import ModelDamagedError
+from inference.fields.learned import LearnedScorer
+from inference.fields.prior import Scorer
+from inference.types import FieldReading
+from review.accuracy.calibration import Calibration
+from review.accuracy.calibrators import CalibratorError
+from review.models import EngineVersion
+from review.routing.what_if import column_path
+from review.selectors.engines import evidence_version
+from review.selectors.trained_models import trained_model
+
+LOADED = 8
+"""So many models stay loaded: a few types, each with the one that reads and the one that wants to."""
+
+Calibrate = Callable[[Sequence[FieldReading]], tuple[FieldReading, ...]]
+"""Puts what was learned of a reader's confidence in its place, between reading and routing."""
+
+
+def load_models(version: EngineVersion) -> None:
+    """Load what a version was composed of; raise ModelDamagedError where it cannot be used."""
+    scorer_of(version)
+    calibrate_of(version)
+
+
+def scorer_of(version: EngineVersion | None) -> Scorer | None:
+    """Return the learned scorer of a version, None where the prior scores; raise ModelDamagedError."""
+    if version is None or version.locator_id is None:
+        return None
+    return _scorer(os.getpid(), version.locator_id)
+
+
+def calibrate_of(version: EngineVersion | None) -> Calibrate | None:
+    """Return what a version's calibrator makes of confidences, None without one; raise ModelDamagedError."""
+    if version is None or version.calibrator_id is None:
+        return None
+    calibrations = _calibrations(os.getpid(), version.calibrator_id)
+    return functools.partial(_calibrated, calibrations=calibrations, digest=evidence_version(version).digest)
+
+
+def payload_of(model_id: int) -> bytes:
+    """Return the bytes of a trained model; raise ModelDamagedError where they are not those that were stored."""
+    model = trained_model(model_id)
+    payload = bytes(model.payload)
+    if hashlib.sha256(payload).hexdigest() != model.sha256:
+        raise ModelDamagedError(f"the bytes of the trained model {model_id} are not those that were stored")
+    return payload
+
+
+# By process: a native session does not survive a fork.
+@functools.lru_cache(maxsize=LOADED)
+def _scorer(_pid: int, model_id: int) -> LearnedScorer:
+    return LearnedScorer(payload_of(model_id))
+
+
+@functools.lru_cache(maxsize=LOADED)
+def _calibrations(_pid: int, model_id: int) -> Mapping[str, Calibration]:
+    """Return the calibrations by field path, rows as `*`: the JSON object {field path: Calibration.as_json()}."""
+    try:
+        stored = json.loads(payload_of(model_id))
+        return {path: Calibration.from_json(data) for path, data in stored.items()}
+    except (AttributeError, CalibratorError, ValueError) as error:
+        raise ModelDamagedError(f"the trained model {model_id} is no calibrator") from error
+
+
+def forget_models() -> None:
+    """Drop what is loaded in this process (tests)."""
+    _scorer.cache_clear()
+    _calibrations.cache_clear()
+
+
+def _calibrated(
+    fields: Sequence[FieldReading], calibrations: Mapping[str, Calibration], digest: str
+) -> tuple[FieldReading, ...]:
+    """Return the fields with calibrated confidences; one that no calibration speaks of keeps its own."""
+    return tuple(_calibrated_field(field, calibrations, digest) for field in fields)
+
+
+def _calibrated_field(field: FieldReading, calibrations: Mapping[str, Calibration], digest: str) -> FieldReading:
+    found = calibrations.get(column_path(field.field_path))
+    if found is None or field.confidence is None:
+        return field
+    probability = found.probability(digest, field.confidence, field.evidence)
+    return field if probability is None else replace(field, confidence=probability)

@@ -1,0 +1,191 @@
+"""Who reads a document: its project's engine, or what was learned on top of one; where that cannot be had, the base."""
+
+from collections.abc import Mapping
+
+import pytest
+from django.core.files.base import ContentFile
+
+from inference.errors import EngineUnavailableError
+from inference.registry import engine_for
+from review.actions._compositions import ensure_composed_version
+from review.actions.evaluation import register_engine
+from review.actions.intake import receive_document
+from review.actions.reading import rerun_document
+from review.models import (
+    Document,
+    EngineVersion,
+    ExtractionRun,
+    FieldPrediction,
+    PageRead,
+    RawAnswer,
+    Reading,
+    Rollout,
+    TrainedModel,
+)
+from review.selectors.access import SYSTEM
+from review.selectors.raw_answers import raw_answers_of
+from review.selectors.reading import RunToRoute, run_to_route
+from review.selectors.rollouts import stand_in_of
+from review.tasks_engines import exact_reader, identity_of, reader_of, words_engine_of
+from review.tasks_models import forget_models
+from tests import factories
+from tests.conftest import Cast
+from tests.review.conftest import Script, picture
+from tests.review.queueing import work_off
+from tests.review.trained import make_calibrator, make_locator
+from tests.review.vlm import answering, read_with_vlm
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_nothing_loaded")]
+
+TWO_TOTALS = [
+    ["Total", 0.1, 0.5, 0.3, 0.53, 0.99],
+    ["9.00", 0.7, 0.5, 0.8, 0.53, 0.99],
+    ["Paid", 0.1, 0.7, 0.3, 0.73, 0.99],
+    ["20.00", 0.7, 0.7, 0.8, 0.73, 0.99],
+]
+LOWEST_ON_THE_PAGE: Mapping[str, Mapping[str, float]] = {"/total": {"top": -50.0, "bias": 30.0}}
+
+
+@pytest.fixture
+def _nothing_loaded() -> None:
+    forget_models()
+
+
+@pytest.fixture
+def base(script: Script) -> EngineVersion:
+    script(default={"words": TWO_TOTALS})
+    return register_engine(engine=identity_of(engine_for("scripted")))
+
+
+def live(cast: Cast, version: EngineVersion) -> EngineVersion:
+    Rollout.objects.update_or_create(
+        document_type=cast.document_type, stage="live", defaults={"engine_version": version, "salt": "s"}
+    )
+    return version
+
+
+def learned(cast: Cast, base: EngineVersion) -> EngineVersion:
+    return live(cast, ensure_composed_version(base, make_locator(cast.document_type, LOWEST_ON_THE_PAGE)))
+
+
+def send(cast: Cast, text: str = "9.00") -> Document:
+    return receive_document(
+        actor=SYSTEM,
+        project=cast.project,
+        document_type=cast.document_type,
+        file=ContentFile(picture(text)),
+        filename="scan",
+    ).document
+
+
+def read(cast: Cast, text: str = "9.00") -> ExtractionRun:
+    document = send(cast, text)
+    work_off()
+    return ExtractionRun.objects.select_related("engine_version").get(document=document, is_current=True)
+
+
+def total(run: ExtractionRun) -> FieldPrediction:
+    return FieldPrediction.objects.get(run=run, field_path="/total")
+
+
+def test_what_was_learned_finds_the_fields_of_what_its_base_read(cast: Cast, base: EngineVersion) -> None:
+    assert total(read(cast)).value == "9.00"
+    version = learned(cast, base)
+    run = read(cast, "another")
+    assert (run.engine_version, run.state) == (version, "routed")
+    assert total(run).value == "20.00"
+    assert set(Reading.objects.values_list("engine_version", flat=True)) == {base.pk}
+
+
+def test_pages_that_the_base_has_read_are_not_read_again(cast: Cast, base: EngineVersion) -> None:
+    run = read(cast)
+    learned(cast, base)
+    rerun_document(actor=SYSTEM, document=run.document)
+    work_off()
+    again = ExtractionRun.objects.get(document=run.document, is_current=True)
+    assert PageRead.objects.get(run=again).is_cached
+    assert Reading.objects.count() == 1
+    assert total(again).value == "20.00"
+
+
+def test_a_calibrator_weighs_what_is_routed(cast: Cast, base: EngineVersion) -> None:
+    model = make_calibrator(cast.document_type, base.digest, {"/total": 0.25})
+    assert total(read(cast)).confidence != 0.25
+    live(cast, ensure_composed_version(base, None, model))
+    run = read(cast, "another")
+    assert (total(run).confidence, total(run).value) == (0.25, "9.00")
+    assert run.decision.fields.get(field_path="/total").band == "review"
+
+
+def test_another_engine_than_the_base_reads_alone_and_people_are_told(
+    cast: Cast, base: EngineVersion, script: Script
+) -> None:
+    version = learned(cast, base)
+    script(default={"words": [*TWO_TOTALS, ["Thanks", 0.1, 0.9, 0.3, 0.93, 0.99]]})
+    run = read(cast)
+    assert run.engine_version not in (version, base)
+    assert (run.state, total(run).value) == ("routed", "9.00")
+    assert stand_in_of(cast.document_type) == run.engine_version
+    with pytest.raises(EngineUnavailableError):
+        exact_reader(version)
+
+
+def test_a_damaged_model_reads_nothing_and_its_base_reads_alone(cast: Cast, base: EngineVersion) -> None:
+    version = learned(cast, base)
+    TrainedModel.objects.update(payload=b"damaged")
+    run = read(cast)
+    assert (run.engine_version, run.state, total(run).value) == (base, "routed", "9.00")
+    with pytest.raises(EngineUnavailableError):
+        exact_reader(version)
+
+
+def test_a_model_that_is_damaged_between_reading_and_finding_restarts_the_document(
+    cast: Cast, base: EngineVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned(cast, base)
+    document = send(cast)
+
+    def damaged_before(run_id: int) -> RunToRoute | None:
+        forget_models()
+        TrainedModel.objects.update(payload=b"damaged")
+        return run_to_route(run_id)
+
+    # As another process would find it that had not loaded it before.
+    monkeypatch.setattr("review.tasks.run_to_route", damaged_before)
+    work_off()
+    runs = ExtractionRun.objects.filter(document=document).order_by("pk")
+    assert [(run.state, run.engine_version == base) for run in runs] == [("failed", False), ("routed", True)]
+
+
+def test_exactly_the_version_that_is_installed_can_be_had(cast: Cast, base: EngineVersion) -> None:
+    reader = exact_reader(base)
+    assert reader.identity.digest == reader.reads_as.digest == base.digest
+    version = learned(cast, base)
+    reader = exact_reader(version)
+    assert (reader.identity.digest, reader.reads_as.digest) == (version.digest, base.digest)
+    with pytest.raises(EngineUnavailableError):
+        exact_reader(EngineVersion.objects.create(name="scripted", spec={}, digest="f" * 64))
+
+
+def test_a_live_base_reads_like_any_version(cast: Cast, base: EngineVersion) -> None:
+    live(cast, base)
+    assert read(cast).engine_version == base
+
+
+def test_an_engine_that_is_no_more_is_replaced_by_the_projects(cast: Cast, base: EngineVersion) -> None:
+    live(cast, factories.make_engine_version("gone"))
+    document = factories.make_document(cast.document_type)
+    assert reader_of(document).identity.digest == base.digest
+    assert words_engine_of(document) is engine_for("scripted")
+
+
+def test_what_was_learned_on_a_language_model_keeps_its_answers_under_the_model(cast: Cast, script: Script) -> None:
+    script(default=answering())
+    declared = read_with_vlm(cast.project)
+    version = live(cast, ensure_composed_version(declared, make_locator(cast.document_type, LOWEST_ON_THE_PAGE)))
+    run = read(cast)
+    assert (run.engine_version, run.state) == (version, "routed")
+    assert set(RawAnswer.objects.values_list("engine_version", flat=True)) == {declared.pk}
+    assert Reading.objects.filter(engine_version=version).count() == 0
+    assert len(raw_answers_of(cast.project.pk, run, list(run.document.pages.all()))) == 1
+    assert words_engine_of(run.document) is engine_for("scripted")
