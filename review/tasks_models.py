@@ -11,8 +11,7 @@ from inference.errors import ModelDamagedError
 from inference.fields.learned import LearnedScorer
 from inference.fields.prior import Scorer
 from inference.types import FieldReading
-from review.accuracy.calibration import Calibration
-from review.accuracy.calibrators import CalibratorError
+from review.accuracy.calibrators import Calibrator, CalibratorError, calibrator_from_json
 from review.models import EngineVersion
 from review.routing.what_if import column_path
 from review.selectors.engines import evidence_version
@@ -62,12 +61,18 @@ def _scorer(_pid: int, model_id: int) -> LearnedScorer:
 
 
 @functools.lru_cache(maxsize=LOADED)
-def _calibrations(_pid: int, model_id: int) -> Mapping[str, Calibration]:
-    """Return the calibrations by field path, rows as `*`: the JSON object {field path: Calibration.as_json()}."""
+def _calibrations(_pid: int, model_id: int) -> Mapping[str, tuple[str, Calibrator]]:
+    """Return by field path, rows as `*`, whose evidence was seen and the map: what `Calibration.as_json` says of both.
+
+    The class itself comes with scikit-learn, which is not loaded for that.
+    """
     try:
         stored = json.loads(payload_of(model_id))
-        return {path: Calibration.from_json(data) for path, data in stored.items()}
-    except (AttributeError, CalibratorError, ValueError) as error:
+        return {
+            path: (str(data["engine_version"]), calibrator_from_json(data["calibrator"]))
+            for path, data in stored.items()
+        }
+    except (AttributeError, CalibratorError, KeyError, TypeError, ValueError) as error:
         raise ModelDamagedError(f"the trained model {model_id} is no calibrator") from error
 
 
@@ -78,15 +83,13 @@ def forget_models() -> None:
 
 
 def _calibrated(
-    fields: Sequence[FieldReading], calibrations: Mapping[str, Calibration], digest: str
+    fields: Sequence[FieldReading], calibrations: Mapping[str, tuple[str, Calibrator]], digest: str
 ) -> tuple[FieldReading, ...]:
     """Return the fields with calibrated confidences; one that no calibration speaks of keeps its own."""
-    return tuple(_calibrated_field(field, calibrations, digest) for field in fields)
+    return tuple(_calibrated_field(field, calibrations.get(column_path(field.field_path)), digest) for field in fields)
 
 
-def _calibrated_field(field: FieldReading, calibrations: Mapping[str, Calibration], digest: str) -> FieldReading:
-    found = calibrations.get(column_path(field.field_path))
-    if found is None or field.confidence is None:
+def _calibrated_field(field: FieldReading, found: tuple[str, Calibrator] | None, digest: str) -> FieldReading:
+    if found is None or found[0] != digest or field.confidence is None:
         return field
-    probability = found.probability(digest, field.confidence, field.evidence)
-    return field if probability is None else replace(field, confidence=probability)
+    return replace(field, confidence=found[1].probability(field.confidence, field.evidence))

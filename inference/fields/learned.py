@@ -28,8 +28,8 @@ PROPOSED = 20
 class LearnedScorer:
     """Scores by a stored graph; a `Scorer` (`inference.fields.prior`).
 
-    The graph takes rows of features and has an output of log-odds for each field that anything was learned of. Its
-    metadata names the features, and for each field its output and the share in 0-1 that the prior keeps in its score.
+    The graph takes `feature_rows` and has an output for each field that anything was learned of, whose last column is
+    log-odds. Its metadata names the features, and for each field its output and the share in 0-1 that the prior keeps.
     """
 
     def __init__(self, payload: bytes) -> None:
@@ -63,7 +63,7 @@ class LearnedScorer:
         proposed = sorted(range(len(candidates)), key=lambda row: -prior[row])[:PROPOSED]
         rows = feature_rows([candidates[row] for row in proposed], [prior[row] for row in proposed], self._features)
         (found,) = self._session.run([output], {self._input: rows})
-        learned = np.asarray(found, dtype=np.float64).reshape(-1)
+        learned = np.asarray(found, dtype=np.float64).reshape(len(proposed), -1)[:, -1]
         by_row = {
             row: prior_share * prior[row] + (1.0 - prior_share) * float(log_odds)
             for row, log_odds in zip(proposed, learned, strict=True)
@@ -73,12 +73,22 @@ class LearnedScorer:
 
 
 def feature_rows(candidates: Sequence[Mapping[str, float]], prior: Sequence[float], features: Sequence[str]) -> Floats:
-    """Return what the graph sees: one row a candidate; a feature that it lacks counts as 0."""
-    rows = [
-        [score if name == PRIOR else one.get(name, 0.0) for name in features]
-        for one, score in zip(candidates, prior, strict=True)
-    ]
-    return np.array(rows, dtype=np.float32).reshape(len(candidates), len(features))
+    """Return what the graph sees of the candidates of one field, best first: `2 n + 1` columns for `n` features.
+
+    Each feature as it is (what a candidate lacks counts as 0), then how far it is below the most that any of these
+    candidates has, then the rank in 0-1: whether an amount is large is a question about the others on the page.
+    """
+    if not candidates:
+        return np.empty((0, 2 * len(features) + 1), dtype=np.float32)
+    own = np.array(
+        [
+            [score if name == PRIOR else one.get(name, 0.0) for name in features]
+            for one, score in zip(candidates, prior, strict=True)
+        ],
+        dtype=np.float32,
+    )
+    rank = np.arange(len(candidates), dtype=np.float32)[:, np.newaxis] / PROPOSED
+    return np.hstack([own, own - own.max(axis=0, keepdims=True), rank]).astype(np.float32)
 
 
 def _parsed(metadata: str) -> tuple[list[str], dict[str, tuple[str, float]]]:

@@ -229,7 +229,7 @@ def test_a_document_waits_for_an_engine_that_cannot_be_built(
     tasks_before = queued()
     script_path_gone = pytest.raises(EngineUnavailableError)
     with script_path_gone:
-        reader_of(document.project)
+        reader_of(document)
     work_off()
     document = finished(document)
     assert tasks_before == [("open_document", document.pk)]

@@ -56,11 +56,13 @@ def test_what_the_prior_does_not_propose_wins_over_nothing_that_it_does() -> Non
     assert scores[PROPOSED:] == sorted(scores[PROPOSED:], reverse=True)
 
 
-def test_a_feature_that_is_not_known_counts_as_nothing() -> None:
-    rows = feature_rows([{"top": 0.5}], [2.0], ["new", PRIOR, "top"])
+def test_a_row_tells_a_candidate_by_itself_and_beside_the_others() -> None:
+    rows = feature_rows([{"top": 0.5}, {"top": 0.75}], [2.0, 1.0], ["new", PRIOR, "top"])
     assert rows.dtype == np.float32
-    assert rows.tolist() == [[0.0, 2.0, 0.5]]
-    assert feature_rows([], [], ["a", "b"]).shape == (0, 2)
+    assert rows.tolist() == pytest.approx(
+        np.array([[0.0, 2.0, 0.5, 0.0, 0.0, -0.25, 0.0], [0.0, 1.0, 0.75, 0.0, -1.0, 0.0, 1 / PROPOSED]])
+    )
+    assert feature_rows([], [], ["a", "b"]).shape == (0, 5)
 
 
 def test_it_decides_which_value_a_field_has() -> None:

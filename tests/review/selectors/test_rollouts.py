@@ -24,6 +24,7 @@ def rolled_out(cast: Cast, version: EngineVersion, stage: RolloutStage = Rollout
 
 
 def run_of(cast: Cast, version: EngineVersion) -> ExtractionRun:
+    assert cast.document_type.active_version is not None
     return ExtractionRun.objects.create(
         document=factories.make_document(cast.document_type),
         engine_version=version,
