@@ -143,6 +143,8 @@ _read_only(
 )
 _read_only(models.TrainedModel, "id project document_type kind sha256 created_at", filters="kind", search="sha256")
 _read_only(models.Rollout, "id document_type engine_version stage stage_since", filters="stage")
+_read_only(models.ShadowRead, "id rollout document state n_attempts error_code created_at", filters="state")
+_read_only(models.ShadowField, "id shadow_read field_path is_agreed is_drawn")
 _read_only(models.SelfTest, "id engine_version is_passed created_at", filters="is_passed")
 _read_only(models.Reading, "id project engine_version content_hash cpu_seconds created_at")
 _read_only(
@@ -190,9 +192,10 @@ _read_only(
 )
 _read_only(models.AccuracyRollup, "id project document_type field_path population bucket day n n_correct")
 _read_only(models.ThroughputRollup, "id project document_type day n_documents n_pages n_auto n_sampled n_review")
-_read_only(models.RegressionSet, "id project document_type name n_items created_at")
+_read_only(models.RegressionSet, "id project document_type name number n_items created_at")
 _read_only(models.RegressionItem, "id regression_set name sha256")
 _read_only(models.EvaluationRun, "id regression_set engine_version created_at")
+_read_only(models.EvaluationComparison, "id regression_set run_a run_b is_whole is_blocked created_at")
 _read_only(
     models.DatasetExport, "id project format state n_records n_written error_code snapshot_at", filters="state format"
 )

@@ -17,6 +17,7 @@ from inference.imaging.pages import open_pages
 from inference.registry import engine_for
 from inference.types import DocumentTypeSpec, FieldSpec, PageImage, PageReading, PageRequest
 from review.accuracy.evaluation import FieldCase, field_result
+from review.accuracy.outcomes import packed
 from review.actions.evaluation import record_evaluation, register_engine
 from review.actions.intake import file_limits
 from review.actions.readings import keep_attempts, keep_reading
@@ -45,6 +46,11 @@ class ItemOutcome:
     reading_cpu_seconds: float = 0.0
     location_cpu_seconds: float = 0.0
     error_code: str = ""
+
+    @property
+    def is_correct(self) -> dict[str, bool]:
+        """Return which fields came out right, by field path."""
+        return {path: case.is_correct for path, case in self.cases.items()}
 
 
 def evaluate_set(
@@ -77,9 +83,18 @@ def evaluate_set(
     results = results_of(outcomes, spec_of_set(regression_set))
     results["wall_seconds"] = time.perf_counter() - started
     results["engine"] = {"name": engine_version.name, "digest": engine_version.digest}
-    results["set"] = {"name": regression_set.name, "digest": regression_set.digest, "n_items": regression_set.n_items}
+    results["set"] = {
+        "name": regression_set.name,
+        "number": regression_set.number,
+        "digest": regression_set.digest,
+        "n_items": regression_set.n_items,
+    }
     return record_evaluation(
-        actor=actor, regression_set=regression_set, engine_version_id=engine_version.pk, results=results
+        actor=actor,
+        regression_set=regression_set,
+        engine_version_id=engine_version.pk,
+        results=results,
+        outcomes=packed({str(outcome.item_id): outcome.is_correct for outcome in outcomes}),
     )
 
 
@@ -89,6 +104,11 @@ def _reader(engine_name: str, version_id: int | None) -> tuple[Reader, EngineVer
         return exact_reader(version), version
     engine = engine_for(engine_name)
     return Reader(engine, identity_of(engine)), None
+
+
+def installed_version(engine_name: str) -> EngineVersion:
+    """Return the version of an OCR engine as it is installed; raise EngineUnavailableError, UnknownEngineError."""
+    return register_engine(engine=identity_of(engine_for(engine_name)))
 
 
 def _outcomes(ids: Sequence[int], evaluate: Callable[[int], ItemOutcome], *, n_processes: int) -> Iterator[ItemOutcome]:

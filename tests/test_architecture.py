@@ -160,6 +160,13 @@ ALLOWED: dict[str, set[str]] = {
         "inference.imaging",
         "inference.fields.normalise",
     },
+    "review.tasks_comparison": {
+        "review.tasks_evaluation",
+        "review.actions",
+        "review.selectors",
+        "review.models",
+        "review.accuracy",
+    },
     "review.tasks_self_test": {
         "review.actions",
         "review.selectors",
@@ -184,6 +191,7 @@ ALLOWED: dict[str, set[str]] = {
         "review.models",
         "review.tasks",
         "review.tasks_backfill",
+        "review.tasks_comparison",
         "review.tasks_engines",
         "review.tasks_evaluation",
         "review.tasks_exports",

@@ -1,6 +1,7 @@
 """What commands name by slug or user name, and how they report what an action refuses."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -13,6 +14,8 @@ from review.models import DocumentType, EngineVersion, Project, User
 from review.selectors.access import SYSTEM, access_document_type, access_project, projects_for
 from review.selectors.document_types import document_types_for
 from review.selectors.engines import SHORTEST_PREFIX, access_engine_version, declared_engine_versions
+
+SHOWN_PROBLEMS = 20
 
 
 def command_line(arguments: str) -> str:
@@ -81,3 +84,9 @@ def problems_of(error: StetError) -> str:
     """Return what a person should read of an error, with each problem it lists."""
     problems = error.details.get("problems", [])
     return "\n".join([str(error.message), *(f"  {found['pointer']}: {found['message']}" for found in problems)])
+
+
+def listed(problems: Sequence[str]) -> str:
+    """Return problems one a line, the first of them and how many more."""
+    more = len(problems) - SHOWN_PROBLEMS
+    return "\n".join([*problems[:SHOWN_PROBLEMS], *([f"… and {more} more."] if more > 0 else [])])

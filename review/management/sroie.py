@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from inference.types.hints import pointer
-from review.actions.evaluation import LabelledFile
+from review.actions.regression_sets import LabelledFile
 
 
 @dataclass(slots=True)

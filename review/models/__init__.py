@@ -7,9 +7,17 @@ from review.models.datasets import DatasetExport, ExportState
 from review.models.desk import RegionReading, RegionState, TimeSpent
 from review.models.documents import UNFINISHED_STATUSES, Document, DocumentStatus, Page
 from review.models.engines import EngineVersion, RawAnswer, Reading, SelfTest
-from review.models.evaluation import EvaluationRun, RegressionItem, RegressionSet
+from review.models.evaluation import EvaluationComparison, EvaluationRun, RegressionItem, RegressionSet
 from review.models.events import Event, WorkerHeartbeat
-from review.models.extraction import CandidateSet, ExtractionRun, FieldPrediction, PageRead, PageReadState, RunState
+from review.models.extraction import (
+    CandidateSet,
+    ExtractionRun,
+    FieldPrediction,
+    PageRead,
+    PageReadState,
+    RunRole,
+    RunState,
+)
 from review.models.learning import ModelKind, TrainedModel, TrainingRun, TrainingState
 from review.models.reviewing import (
     FieldEdit,
@@ -21,13 +29,14 @@ from review.models.reviewing import (
     TaskState,
     Verdict,
 )
-from review.models.rollouts import Rollout, RolloutStage
+from review.models.rollouts import UNFINISHED_SHADOWS, Rollout, RolloutStage, ShadowField, ShadowRead, ShadowState
 from review.models.routing import FieldDecision, PolicyState, RoutingDecision, RoutingPolicy
 from review.models.schemas import DocumentType, SchemaVersion
 from review.models.second_looks import CheckSource, GroundTruth, ReviewerCheck, TruthOrigin
 from review.models.tenancy import ApiToken, Membership, Project, Role, Tenant, User
 
 __all__ = [
+    "UNFINISHED_SHADOWS",
     "UNFINISHED_STATUSES",
     "AccuracyRollup",
     "ApiToken",
@@ -40,6 +49,7 @@ __all__ = [
     "DocumentStatus",
     "DocumentType",
     "EngineVersion",
+    "EvaluationComparison",
     "EvaluationRun",
     "Event",
     "ExportState",
@@ -72,9 +82,13 @@ __all__ = [
     "RolloutStage",
     "RoutingDecision",
     "RoutingPolicy",
+    "RunRole",
     "RunState",
     "SchemaVersion",
     "SelfTest",
+    "ShadowField",
+    "ShadowRead",
+    "ShadowState",
     "TaskKind",
     "TaskSkip",
     "TaskState",

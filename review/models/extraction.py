@@ -18,6 +18,13 @@ class RunState(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
+class RunRole(models.TextChoices):
+    """MAIN runs route the document. A SHADOW run is only compared with one: it is never current and makes no record."""
+
+    MAIN = "main", _("main")
+    SHADOW = "shadow", _("shadow")
+
+
 class ExtractionRun(models.Model):
     """One engine version over one document under one schema version.
 
@@ -29,6 +36,7 @@ class ExtractionRun(models.Model):
     engine_version = models.ForeignKey(EngineVersion, on_delete=models.PROTECT, related_name="+")
     schema_version = models.ForeignKey(SchemaVersion, on_delete=models.PROTECT, related_name="+")
     state = models.CharField(_("state"), max_length=8, choices=RunState.choices, default=RunState.READING)
+    role = models.CharField(_("role"), max_length=6, choices=RunRole.choices, default=RunRole.MAIN)
     is_current = models.BooleanField(_("is current"), default=True)
     error_code = models.CharField(_("error"), max_length=40, blank=True)
     request_digest = models.CharField(_("digest of the request"), max_length=64, blank=True)
@@ -43,6 +51,9 @@ class ExtractionRun(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["document"], condition=models.Q(is_current=True), name="one_current_run_per_document"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(role="shadow", is_current=True), name="a_shadow_run_is_never_current"
             ),
         ]
 

@@ -22,17 +22,19 @@ class TaskState(models.TextChoices):
 
 
 class TaskKind(models.TextChoices):
-    """Why a person looks. Reviewers are never told which of REVIEW, SECOND_REVIEW and SEEDED a task is.
+    """Why a person looks. Reviewers are told of an ADJUDICATION only; the others all look like a REVIEW to them.
 
     REVIEW: the router asked. SECOND_REVIEW: a second person answers the same questions without seeing the first
     answers. ADJUDICATION: a third one decides where the two differ. SEEDED: the values are known already, and the
-    answers say how often the reviewer errs; nothing else follows from them.
+    answers say how often the reviewer errs; nothing else follows from them. DISAGREEMENT: two engine versions read the
+    document and differ; whose value stands there the reviewer is not told, nor that there is another.
     """
 
     REVIEW = "review", _("review")
     SECOND_REVIEW = "second_review", _("second review")
     ADJUDICATION = "adjudication", _("adjudication")
     SEEDED = "seeded", _("document with known values")
+    DISAGREEMENT = "disagreement", _("two readers differ")
 
 
 class ReviewTask(models.Model):
@@ -41,9 +43,10 @@ class ReviewTask(models.Model):
     `lease_behind` is the task that the holder works on first: the lease of this one, which is kept ready, is renewed
     with the first one's. `assignee` is whom a manager kept the task for: the queue gives it to nobody else.
 
-    Of a task that is no plain review, `first_task` is the review that it checks, or whose agreed values it is seeded
-    with. `inclusion_probability` is the chance with which a second review was drawn. `disputed_paths` are the fields
-    that an adjudication decides. `before_task` is the task in whose place a seeded one was given.
+    Of a second look, `first_task` is the review that it checks, or whose agreed values it is seeded with.
+    `inclusion_probability` is the chance with which a second review was drawn. `disputed_paths` are the fields that an
+    adjudication decides, or on which two readers differ. `before_task` is the task in whose place a seeded one was
+    given.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="review_tasks")
@@ -102,9 +105,9 @@ class ReviewTask(models.Model):
                 name="one_second_review_and_one_adjudication_per_review",
             ),
             models.CheckConstraint(
-                condition=models.Q(kind="review", first_task=None)
-                | (~models.Q(kind="review") & ~models.Q(first_task=None)),
-                name="all_but_reviews_follow_a_review",
+                condition=models.Q(kind__in=["review", "disagreement"], first_task=None)
+                | (~models.Q(kind__in=["review", "disagreement"]) & ~models.Q(first_task=None)),
+                name="all_but_reviews_and_disagreements_follow_a_review",
             ),
         ]
 

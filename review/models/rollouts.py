@@ -6,7 +6,9 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from review.models.documents import Document
 from review.models.engines import EngineVersion
+from review.models.extraction import ExtractionRun
 from review.models.schemas import DocumentType
 from review.models.tenancy import User
 
@@ -36,6 +38,8 @@ class Rollout(models.Model):
     disagreement_share = models.FloatField(_("share of disagreements that people look at"), default=0.02)
     canary_share = models.FloatField(_("share read for real"), default=0.05)
     salt = models.CharField(_("salt"), max_length=32)
+    replaced = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
+    ended_because = models.CharField(_("why it ended"), max_length=500, blank=True)
     started_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     stage_since = models.DateTimeField(_("in this stage since"), auto_now_add=True)
@@ -56,3 +60,76 @@ class Rollout(models.Model):
 
     def __str__(self) -> str:
         return f"roll-out {self.pk}"
+
+
+class ShadowState(models.TextChoices):
+    """QUEUED until CLAIMED by a worker for a while; then DONE, FAILED, or DROPPED since the roll-out had moved on."""
+
+    QUEUED = "queued", _("queued")
+    CLAIMED = "claimed", _("claimed")
+    DONE = "done", _("done")
+    FAILED = "failed", _("failed")
+    DROPPED = "dropped", _("dropped")
+
+
+UNFINISHED_SHADOWS = (ShadowState.QUEUED, ShadowState.CLAIMED)
+
+
+class ShadowRead(models.Model):
+    """A document that two versions read: the champion's `champion_run`, which routed it, and the challenger's `run`.
+
+    A claim is a compare-and-set on `claim_token`; the attempt is counted before the challenger is let loose on it.
+    """
+
+    rollout = models.ForeignKey(Rollout, on_delete=models.CASCADE, related_name="shadow_reads")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
+    champion_run = models.ForeignKey(ExtractionRun, on_delete=models.CASCADE, related_name="+")
+    run = models.OneToOneField(ExtractionRun, on_delete=models.CASCADE, null=True, related_name="shadow_read")
+    state = models.CharField(_("state"), max_length=7, choices=ShadowState.choices, default=ShadowState.QUEUED)
+    claim_token = models.CharField(_("claim token"), max_length=32, blank=True)
+    n_attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
+    error_code = models.CharField(_("error"), max_length=40, blank=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    touched_at = models.DateTimeField(_("last step at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("shadow read")
+        verbose_name_plural = _("shadow reads")
+        indexes: ClassVar = [
+            models.Index(
+                fields=["touched_at"],
+                name="shadow_read_unfinished",
+                condition=models.Q(state__in=[state.value for state in UNFINISHED_SHADOWS]),
+            ),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["rollout", "document"], name="one_shadow_read_per_rollout_and_document"),
+        ]
+
+    def __str__(self) -> str:
+        return f"shadow read {self.pk}"
+
+
+class ShadowField(models.Model):
+    """Whether the two versions of a shadow read gave the same value for one field.
+
+    `is_drawn`: of the fields on which they differ, one of those that a person is asked about.
+    """
+
+    shadow_read = models.ForeignKey(ShadowRead, on_delete=models.CASCADE, related_name="fields")
+    field_path = models.CharField(_("field"), max_length=200)
+    is_agreed = models.BooleanField(_("is agreed"))
+    is_drawn = models.BooleanField(_("is drawn"), default=False)
+
+    class Meta:
+        verbose_name = _("field of a shadow read")
+        verbose_name_plural = _("fields of shadow reads")
+        indexes: ClassVar = [
+            models.Index(fields=["shadow_read"], name="shadow_field_differs", condition=models.Q(is_agreed=False)),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["shadow_read", "field_path"], name="one_row_per_shadow_read_and_field"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.field_path} of shadow read {self.shadow_read_id}"

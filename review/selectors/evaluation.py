@@ -1,35 +1,63 @@
-"""Regression sets and the runs over them."""
+"""Regression sets, their versions, and the runs over them."""
 
 from django.db.models import QuerySet
 
 from review.exceptions import NotFoundError
-from review.models import EvaluationRun, Project, RegressionItem, RegressionSet
+from review.models import DocumentType, EvaluationComparison, EvaluationRun, Project, RegressionItem, RegressionSet
 
 
 def regression_sets_for(project: Project) -> QuerySet[RegressionSet]:
-    """Return the regression sets of a project, by name."""
-    return RegressionSet.objects.select_related("document_type").filter(project=project).order_by("name")
+    """Return the newest version of each regression set of a project, by name."""
+    sets = RegressionSet.objects.select_related("document_type").filter(project=project, replaced_by=None)
+    return sets.order_by("name")
 
 
-def access_regression_set(project: Project, name: str) -> RegressionSet:
-    """Return a regression set of an accessed project with its type; raise NotFoundError."""
-    found = RegressionSet.objects.select_related("project", "document_type__active_version").filter(
-        project=project, name=name
-    )
-    regression_set = found.first()
+def versions_of(project: Project, name: str) -> QuerySet[RegressionSet]:
+    """Return all versions of the set of that name, oldest first."""
+    sets = RegressionSet.objects.select_related("project", "document_type__active_version")
+    return sets.filter(project=project, name=name).order_by("number")
+
+
+def access_regression_set(project: Project, name: str, number: int | None = None) -> RegressionSet:
+    """Return a version of a regression set of an accessed project, the newest by default; raise NotFoundError."""
+    found = versions_of(project, name)
+    regression_set = found.last() if number is None else found.filter(number=number).first()
     if regression_set is None:
         raise NotFoundError
     return regression_set
 
 
+def newest_set_of(document_type: DocumentType) -> RegressionSet | None:
+    """Return the regression set by which versions of the type's reader are judged: the one that was frozen last."""
+    sets = RegressionSet.objects.select_related("project", "document_type__active_version")
+    return sets.filter(document_type=document_type).order_by("-pk").first()
+
+
 def items_of(regression_set: RegressionSet, *, limit: int | None = None) -> QuerySet[RegressionItem]:
-    """Return the items of a set by name, or the first `limit` of them."""
-    return regression_set.items.order_by("name")[:limit]
+    """Return the items of a version by name, or the first `limit` of them: its own and those of the versions before."""
+    items = RegressionItem.objects.filter(
+        regression_set__project=regression_set.project_id,
+        regression_set__name=regression_set.name,
+        regression_set__number__lte=regression_set.number,
+    )
+    return items.order_by("name")[:limit]
 
 
 def evaluations_of(regression_set: RegressionSet) -> QuerySet[EvaluationRun]:
-    """Return the runs over a set, newest first."""
+    """Return the runs over a version of a set, newest first."""
     return regression_set.evaluations.select_related("engine_version").order_by("-id")
+
+
+def whole_run_of(regression_set: RegressionSet, engine_version_id: int) -> EvaluationRun | None:
+    """Return the newest run of an engine version over the whole set that says how each document came out."""
+    runs = evaluations_of(regression_set).filter(engine_version=engine_version_id)
+    return next((run for run in runs if len(run.outcomes.get("items", ())) == regression_set.n_items), None)
+
+
+def comparison_of(regression_set: RegressionSet, a_id: int, b_id: int) -> EvaluationComparison | None:
+    """Return the newest comparison of engine version B with A on the whole of a version of a set."""
+    found = regression_set.comparisons.filter(is_whole=True, run_a__engine_version=a_id, run_b__engine_version=b_id)
+    return found.select_related("regression_set", "run_a__engine_version", "run_b__engine_version").last()
 
 
 def access_item(item_id: int) -> RegressionItem:

@@ -9,7 +9,7 @@ from inference.imaging.limits import Limits
 from inference.imaging.pages import open_pages
 from inference.registry import engine_for, forget_engines
 from review.accuracy.intervals import wilson
-from review.actions.evaluation import LabelledFile, import_regression_set
+from review.actions.regression_sets import LabelledFile, import_regression_set
 from review.management.sroie import read_sroie
 from review.models import EvaluationRun, RawAnswer, Reading, RegressionSet
 from review.selectors.access import SYSTEM
@@ -56,7 +56,7 @@ def test_each_field_is_compared_as_its_type_says(regression_set: RegressionSet) 
 def test_the_run_says_what_was_measured(regression_set: RegressionSet) -> None:
     results = evaluate(regression_set)
     assert results["n_documents"] == results["n_pages"] == 2
-    assert results["set"] == {"name": "test", "digest": regression_set.digest, "n_items": 2}
+    assert results["set"] == {"name": "test", "number": 1, "digest": regression_set.digest, "n_items": 2}
     assert results["engine"]["name"] == "scripted"
     assert results["failed"] == {}
     assert results["wall_seconds"] > 0

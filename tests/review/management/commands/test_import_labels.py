@@ -28,7 +28,7 @@ def test_a_folder_becomes_a_set(cast: Cast, folder: Path) -> None:
     printed = import_labels(folder)
     found = RegressionSet.objects.get(project=cast.project)
     assert (found.name, found.document_type, found.n_items) == ("test", cast.document_type, 2)
-    assert printed == f"test: 2 documents, imported; digest {found.digest}\n"
+    assert printed == f"test v1: 2 documents, imported; digest {found.digest}\n"
 
 
 def test_the_same_folder_again_is_no_error(cast: Cast, folder: Path) -> None:
