@@ -49,6 +49,7 @@ def event_names() -> set[str]:
         events.ExportEventName,
         events.RegionEventName,
         events.PolicyEventName,
+        events.RolloutEventName,
         events.PricesEventName,
     )
     return {name for literal in literals for name in typing.get_args(literal)}

@@ -7,6 +7,8 @@ READ_PAGE = "review.tasks.read_page"
 ROUTE_RUN = "review.tasks.route_run"
 WRITE_EXPORT = "review.tasks_exports.write_export"
 READ_REGION = "review.tasks_regions.read_region"
+READ_SHADOW = "review.tasks_rollouts.read_shadow"
+COMPARE_ROLLOUT = "review.tasks_rollouts.compare_rollout"
 DESK_QUEUE = "stet-desk"
 """The queue of what somebody waits for at a desk: a worker of its own (`review.management.cluster`) sees to it."""
 # An export may take hours; the limit is there for one that hangs.

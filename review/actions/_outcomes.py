@@ -29,8 +29,13 @@ class Outcome:
         return self.detail.task.kind == TaskKind.ADJUDICATION
 
     @property
-    def asked(self) -> set[str]:
-        """The paths of the examined fields that the task asked for."""
+    def counted(self) -> set[str]:
+        """The paths of the examined fields from which accuracy is estimated: those that the router asked for.
+
+        Where two readers differ errors are likelier than elsewhere: what was asked for that is no part of a sample.
+        """
+        if self.detail.task.kind == TaskKind.DISAGREEMENT:
+            return set()
         return {path for path, (field, _) in self.examined.items() if field.is_to_examine}
 
 

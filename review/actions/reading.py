@@ -26,6 +26,7 @@ from review.actions._routing import (
     store_model_record,
     store_predictions,
 )
+from review.actions._shadows import draw_shadow
 from review.exceptions import ConflictError
 from review.live.events import TaskEvent, publish
 from review.models import (
@@ -251,6 +252,7 @@ def complete_run(
         )
         if decision.is_selected and confirmed is None:
             create_task(document, run)
+        draw_shadow(document, run)
         record_audit(actor, "document.routed", document, project=document.project_id, detail=_summary(run, decision))
     return True
 

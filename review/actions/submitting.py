@@ -110,7 +110,7 @@ def _accept(outcome: Outcome) -> Record:
     """Make labels, a revision of the record and a stored document of a review or an adjudication."""
     task, document = outcome.detail.task, outcome.document
     first_id = task.first_task_id if outcome.is_adjudicated else None
-    counted = withdraw_labels(task.project_id, first_id, outcome.examined) if first_id is not None else outcome.asked
+    counted = withdraw_labels(task.project_id, first_id, outcome.examined) if first_id is not None else outcome.counted
     labels = FieldReview.objects.bulk_create(field_reviews(outcome, counted))
     values, provenance = record_content(outcome)
     run, reviewer = outcome.detail.run, outcome.reviewer
@@ -120,7 +120,7 @@ def _accept(outcome: Outcome) -> Record:
     )
     if outcome.is_adjudicated:
         settle_dispute(outcome.detail, _answers(outcome), labels)
-    else:
+    elif task.kind == TaskKind.REVIEW:
         draw_second_review(outcome.detail, reviewer)
     return record
 

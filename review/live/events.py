@@ -29,6 +29,7 @@ TaskEventName = Literal[
 ExportEventName = Literal["export.requested", "export.progressed", "export.done", "export.failed", "export.cancelled"]
 RegionEventName = Literal["region.requested", "region.read"]
 PolicyEventName = Literal["policy.drafted", "policy.activated"]
+RolloutEventName = Literal["rollout.started", "rollout.shadow_read", "rollout.promoted", "rollout.rolled_back"]
 PricesEventName = Literal["cost_model.changed"]
 
 
@@ -90,6 +91,17 @@ class PolicyEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class RolloutEvent:
+    """A roll-out of a document type began, learned of one more document, or moved to another stage."""
+
+    name: RolloutEventName
+    project_id: int
+    document_type: str
+    rollout_id: int
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
 class PricesEvent:
     """The prices of a project are others now."""
 
@@ -97,7 +109,7 @@ class PricesEvent:
     project_id: int
 
 
-LiveEvent = DocumentEvent | TaskEvent | ExportEvent | RegionEvent | PolicyEvent | PricesEvent
+LiveEvent = DocumentEvent | TaskEvent | ExportEvent | RegionEvent | PolicyEvent | RolloutEvent | PricesEvent
 
 
 def publish(event: LiveEvent) -> None:

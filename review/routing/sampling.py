@@ -21,6 +21,12 @@ class Purpose(StrEnum):
     CALIBRATION = "calibration"
     """Which documents a calibrator learns from; the others are left to certify thresholds on what it says."""
     THINNING = "thinning"
+    SHADOW = "shadow"
+    """Which documents the challenger of a roll-out reads as well."""
+    DISAGREEMENT = "disagreement"
+    """Which of those on which it differs a person looks at."""
+    CANARY = "canary"
+    """Which documents the challenger reads for real."""
 
 
 def draw(document_key: str, policy_key: str, salt: str, purpose: str) -> float:

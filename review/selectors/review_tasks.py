@@ -42,6 +42,7 @@ class TaskField:
 
     `path` is the full field path; `spec.path` is relative to the row for a cell of a group. In an adjudication
     `is_disputed` says whether two people differed on the field, and `answers` what they said; elsewhere it is None.
+    Where two readers differ, `is_asked` says whether they do so on this field, which nobody is told; elsewhere None.
     """
 
     path: str
@@ -51,6 +52,7 @@ class TaskField:
     edit: FieldEdit | None
     is_disputed: bool | None = None
     answers: tuple[GivenAnswer, ...] = ()
+    is_asked: bool | None = None
 
     @property
     def decided(self) -> FieldEdit | None:
@@ -60,8 +62,9 @@ class TaskField:
     @property
     def is_to_examine(self) -> bool:
         """Whether the task cannot be submitted without a verdict on this field: all disputed ones, or as routed."""
-        if self.is_disputed is not None:
-            return self.is_disputed
+        for is_needed in (self.is_disputed, self.is_asked):
+            if is_needed is not None:
+                return is_needed
         return self.decision is not None and self.decision.is_to_examine
 
 
@@ -241,8 +244,11 @@ def task_detail(task: ReviewTask) -> TaskDetail:
             edits.get(path),
             is_disputed=path in answers if task.kind == TaskKind.ADJUDICATION else None,
             answers=answers.get(path, ()),
+            is_asked=path in task.disputed_paths if task.kind == TaskKind.DISAGREEMENT else None,
         )
-        for path in _paths_in_order(spec, {**predictions, **decisions, **edits, **answers})
+        for path in _paths_in_order(
+            spec, {**predictions, **decisions, **edits, **answers, **dict.fromkeys(task.disputed_paths)}
+        )
         if (field_spec := field_spec_at(spec, path)) is not None
     ]
     return TaskDetail(

@@ -1,29 +1,40 @@
 """Who reads the documents of a type."""
 
-from review.models import Document, DocumentType, EngineVersion, ExtractionRun, Project, Rollout, RolloutStage
+from django.db.models import Q, QuerySet
+
+from review.exceptions import NotFoundError
+from review.models import Document, DocumentType, EngineVersion, ExtractionRun, Project, Rollout, RolloutStage, RunRole
+from review.routing.sampling import Purpose, draw
+
+VERSIONS_OFFERED = 50
+_READING = (RolloutStage.CANARY, RolloutStage.LIVE)
 
 
 def version_for(document: Document) -> EngineVersion | None:
     """Return the engine version that shall read a document; None where its project names an OCR engine, or none.
 
-    It is the one that is live for the document's type, else the declared version of its project.
+    It is the canary of the document's type where its hash says so, else the one that is live, else the declared version
+    of its project. The same document always gets the same answer while no roll-out moves.
     """
-    live = (
-        Rollout.objects.filter(document_type=document.document_type_id, stage=RolloutStage.LIVE)
-        .select_related("engine_version__base")
-        .first()
-    )
+    found = Rollout.objects.filter(document_type=document.document_type_id, stage__in=_READING)
+    by_stage = {rollout.stage: rollout for rollout in found.select_related("engine_version__base")}
+    canary, live = by_stage.get(RolloutStage.CANARY), by_stage.get(RolloutStage.LIVE)
+    if canary is not None and _is_for(canary, document):
+        return canary.engine_version
     return live.engine_version if live is not None else document.project.engine_version
+
+
+def _is_for(canary: Rollout, document: Document) -> bool:
+    return draw(document.sha256, str(canary.pk), canary.salt, Purpose.CANARY) < canary.canary_share
 
 
 def versions_reading(project: Project, document_type: DocumentType | None = None) -> list[EngineVersion | None]:
     """Return which versions read a project's documents, or those of one type; None stands for its OCR engine."""
     types = [document_type] if document_type is not None else list(DocumentType.objects.filter(project=project))
-    live = Rollout.objects.filter(document_type__in=types, stage=RolloutStage.LIVE).select_related(
-        "engine_version__base"
-    )
-    by_type = {rollout.document_type_id: rollout.engine_version for rollout in live}
-    found = {by_type.get(one.pk, project.engine_version) for one in types}
+    reading = Rollout.objects.filter(document_type__in=types, stage__in=_READING).select_related("engine_version__base")
+    rollouts = list(reading)
+    live = {one.document_type_id: one.engine_version for one in rollouts if one.stage == RolloutStage.LIVE}
+    found = {live.get(one.pk, project.engine_version) for one in types} | {one.engine_version for one in rollouts}
     return sorted(found, key=lambda version: version.pk if version is not None else 0)
 
 
@@ -38,7 +49,72 @@ def stand_in_of(document_type: DocumentType) -> EngineVersion | None:
     if live is None:
         return None
     known = rollouts.exclude(stage=RolloutStage.RETIRED).values("engine_version")
-    runs = ExtractionRun.objects.filter(document__document_type=document_type, started_at__gte=live.stage_since)
+    runs = ExtractionRun.objects.filter(
+        document__document_type=document_type, started_at__gte=live.stage_since, role=RunRole.MAIN
+    )
     newest = runs.select_related("engine_version").exclude(engine_version__in=known.exclude(pk=live.pk))
     run = newest.order_by("-pk").first()
     return None if run is None or run.engine_version_id == live.engine_version_id else run.engine_version
+
+
+def champion_of(document_type: DocumentType) -> EngineVersion | None:
+    """Return the version that reads a type while nothing is on its way, None where nothing of it was read yet.
+
+    It is the one that is live, else what its project declared, else the OCR engine as it read last.
+    """
+    live = _in_stage(document_type, RolloutStage.LIVE)
+    if live is not None:
+        return live.engine_version
+    declared = document_type.project.engine_version
+    if declared is not None:
+        return declared
+    tried = Rollout.objects.filter(document_type=document_type).values("engine_version")
+    runs = ExtractionRun.objects.filter(document__document_type=document_type, role=RunRole.MAIN)
+    newest = runs.exclude(engine_version__in=tried).select_related("engine_version__base").order_by("-pk").first()
+    return newest.engine_version if newest is not None else None
+
+
+def challenger_of(document_type: DocumentType) -> Rollout | None:
+    """Return the roll-out that is on its way for a type, in shadow or as a canary."""
+    return _in_stage(document_type, RolloutStage.SHADOW, RolloutStage.CANARY)
+
+
+def rollouts_of(document_type: DocumentType) -> QuerySet[Rollout]:
+    """Return the roll-outs of a type, newest first."""
+    rollouts = Rollout.objects.filter(document_type=document_type).select_related(
+        "document_type__project__engine_version",
+        "engine_version__base",
+        "engine_version__locator__training_run",
+        "engine_version__calibrator__training_run",
+        "champion",
+        "started_by",
+    )
+    return rollouts.order_by("-pk")
+
+
+def access_rollout(document_type: DocumentType, rollout_id: int) -> Rollout:
+    """Return a roll-out of an accessed type; raise NotFoundError."""
+    rollout = rollouts_of(document_type).filter(pk=rollout_id).first()
+    if rollout is None:
+        raise NotFoundError
+    return rollout
+
+
+def rollout_to_compare(rollout_id: int) -> Rollout | None:
+    """Return a roll-out that is on its way, for the task that compares; None where it has ended."""
+    on_its_way = Rollout.objects.filter(pk=rollout_id, stage__in=(RolloutStage.SHADOW, RolloutStage.CANARY))
+    return on_its_way.select_related("document_type__project__engine_version", "engine_version__base").first()
+
+
+def versions_to_roll_out(document_type: DocumentType) -> list[EngineVersion]:
+    """Return the versions that could be tried on a type, newest first: declared ones, and what was learned for it."""
+    learned = Q(locator__document_type=document_type, calibrator=None)
+    learned |= Q(calibrator__document_type=document_type, locator=None)
+    learned |= Q(locator__document_type=document_type, calibrator__document_type=document_type)
+    found = EngineVersion.objects.filter(learned | Q(spec__has_key="kind", base=None)).order_by("-pk")
+    champion = champion_of(document_type)
+    return [version for version in found[:VERSIONS_OFFERED] if champion is None or version.pk != champion.pk]
+
+
+def _in_stage(document_type: DocumentType, *stages: RolloutStage) -> Rollout | None:
+    return rollouts_of(document_type).filter(stage__in=stages).first()

@@ -40,7 +40,8 @@ class Ruling(Protocol):
 
 KIND_HELP = (
     "“adjudication”: two people differ, decide between their `answers`. Everything else is “review” to whoever may "
-    "work on it; managers see “second_review” and “seeded” once the task is finished or somebody else holds it."
+    "work on it; managers see “second_review”, “seeded” and “disagreement” once the task is finished or somebody else "
+    "holds it."
 )
 LEASE_TOKEN_LENGTH = 32
 FIELD_PATH_LENGTH = 200

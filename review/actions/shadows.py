@@ -1,0 +1,211 @@
+"""Shadow reads: claimed, done or given up, and set going again when their worker dies. None of them makes a record."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from inference.types import DocumentTypeSpec, FieldReading
+from review.actions._audit import record_audit
+from review.actions._claims import is_of_dead_process, new_claim_token
+from review.actions._enqueue import READ_SHADOW, enqueue
+from review.actions._findings import without_groups
+from review.actions._routing import confirmed_record, store_predictions
+from review.live.events import RolloutEvent, TaskEvent, publish
+from review.models import (
+    UNFINISHED_SHADOWS,
+    DocumentStatus,
+    ExtractionRun,
+    FieldPrediction,
+    PageRead,
+    PageReadState,
+    ReviewTask,
+    RolloutStage,
+    RunRole,
+    RunState,
+    ShadowField,
+    ShadowRead,
+    ShadowState,
+    TaskKind,
+    TaskState,
+)
+from review.routing.sampling import Purpose, draw
+from review.selectors.access import Actor
+from review.selectors.workers import oldest_waiting_since
+
+ENGINE_FAILED = "engine_failed"
+PER_SWEEP = 500
+_QUEUED_TOGETHER = timedelta(seconds=5)
+
+
+def begin_shadow(*, shadow_id: int) -> ShadowRead | None:
+    """Claim a shadow read for this process and count the attempt; None when there is nothing to do.
+
+    One whose roll-out has left the shadow stage is dropped; one that took its process with it STET_MAX_ATTEMPTS times
+    has failed. A claim older than STET_CLAIM_SECONDS may be taken over. No audit row: nothing has happened yet.
+    """
+    shadows = ShadowRead.objects.select_related(
+        "rollout__document_type",
+        "rollout__engine_version__base",
+        "champion_run__schema_version",
+        "champion_run__engine_version__base",
+        "document__project",
+    )
+    found = shadows.filter(pk=shadow_id, state__in=UNFINISHED_SHADOWS).first()
+    if found is None or not _is_free(found):
+        return None
+    change: dict[str, object] = {"state": ShadowState.CLAIMED, "claim_token": new_claim_token()}
+    if found.rollout.stage != RolloutStage.SHADOW:
+        change = {"state": ShadowState.DROPPED}
+    elif found.n_attempts >= settings.STET_MAX_ATTEMPTS:
+        change = {"state": ShadowState.FAILED, "error_code": ENGINE_FAILED}
+    with transaction.atomic(durable=True):
+        same = ShadowRead.objects.filter(pk=found.pk, state=found.state, claim_token=found.claim_token)
+        mine = same.update(n_attempts=F("n_attempts") + 1, touched_at=timezone.now(), **change)
+    if not mine or change["state"] != ShadowState.CLAIMED:
+        return None
+    found.state, found.claim_token, found.n_attempts = (
+        ShadowState.CLAIMED,
+        str(change["claim_token"]),
+        found.n_attempts + 1,
+    )
+    return found
+
+
+def _is_free(shadow: ShadowRead) -> bool:
+    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+    is_over = shadow.touched_at < bound or is_of_dead_process(shadow.claim_token)
+    return shadow.state == ShadowState.QUEUED or is_over
+
+
+def complete_shadow(
+    *,
+    actor: Actor,
+    shadow: ShadowRead,
+    spec: DocumentTypeSpec,
+    fields: Sequence[FieldReading],
+    reading_ids: Sequence[int],
+    cpu_seconds: float = 0.0,
+) -> bool:
+    """Keep what the challenger read of a claimed shadow read, and on which fields it differs; whether it was still due.
+
+    `reading_ids` are those of the pages, in their order. The run is never current and makes no record. By a hash, a
+    share of the documents with a difference is put before a person, who is not told of it.
+    """
+    document, rollout = shadow.document, shadow.rollout
+    cells, _missing = without_groups(fields, spec)
+    with transaction.atomic(durable=True):
+        run = _keep_run(shadow, cells, reading_ids, cpu_seconds)
+        if not _mine(shadow).update(state=ShadowState.DONE, run=run, touched_at=timezone.now()):
+            transaction.set_rollback(True)
+            return False
+        agreed = _agreed(shadow.champion_run, cells)
+        differing = [path for path, is_agreed in agreed.items() if not is_agreed]
+        drawn = draw(document.sha256, str(rollout.pk), rollout.salt, Purpose.DISAGREEMENT)
+        is_drawn = bool(differing) and drawn < rollout.disagreement_share
+        ShadowField.objects.bulk_create(
+            ShadowField(shadow_read=shadow, field_path=path, is_agreed=is_agreed, is_drawn=is_drawn and not is_agreed)
+            for path, is_agreed in agreed.items()
+        )
+        if is_drawn:
+            _ask(shadow, differing)
+        detail = {"document": document.pk, "run": run.pk, "n_fields": len(agreed), "n_differing": len(differing)}
+        # On the roll-out, not on the document: whoever looks at that one must not learn of a second value.
+        record_audit(actor, "rollout.shadow_read", rollout, project=document.project_id, detail=detail)
+        slug = rollout.document_type.slug
+        publish(RolloutEvent("rollout.shadow_read", document.project_id, slug, rollout.pk, str(rollout.stage)))
+    return True
+
+
+def _keep_run(
+    shadow: ShadowRead, cells: Sequence[FieldReading], reading_ids: Sequence[int], cpu_seconds: float
+) -> ExtractionRun:
+    run = ExtractionRun.objects.create(
+        document=shadow.document,
+        engine_version=shadow.rollout.engine_version,
+        schema_version=shadow.champion_run.schema_version,
+        role=RunRole.SHADOW,
+        state=RunState.ROUTED,
+        is_current=False,
+        request_digest=shadow.champion_run.request_digest,
+        examples=shadow.champion_run.examples,
+        cpu_seconds=cpu_seconds,
+        finished_at=timezone.now(),
+    )
+    pages = shadow.document.pages.order_by("page_number")
+    PageRead.objects.bulk_create(
+        PageRead(run=run, page=page, state=PageReadState.READ, reading_id=reading_id)
+        for page, reading_id in zip(pages, reading_ids, strict=True)
+    )
+    store_predictions(run, cells)
+    return run
+
+
+def _agreed(champion: ExtractionRun, cells: Sequence[FieldReading]) -> dict[str, bool]:
+    """Return for each field whether both give the same value; finding nothing is as good as having no such row."""
+    known = dict(FieldPrediction.objects.filter(run=champion).values_list("field_path", "value"))
+    found = {cell.field_path: cell.value for cell in cells}
+    return {
+        path: known.get(path) == found.get(path) for path in [*known, *(path for path in found if path not in known)]
+    }
+
+
+def _ask(shadow: ShadowRead, differing: Sequence[str]) -> None:
+    """Have a person look at the fields on which two versions differ, unless one does already or has settled them."""
+    document = shadow.document
+    document.refresh_from_db(fields=["status"])
+    is_open = ReviewTask.objects.filter(document=document, state=TaskState.OPEN).exists()
+    if is_open or document.status != DocumentStatus.STORED or confirmed_record(document) is not None:
+        return
+    if not ExtractionRun.objects.filter(pk=shadow.champion_run_id, is_current=True).exists():
+        return
+    task = ReviewTask.objects.create(
+        project_id=document.project_id,
+        document_type_id=document.document_type_id,
+        document=document,
+        run=shadow.champion_run,
+        kind=TaskKind.DISAGREEMENT,
+        disputed_paths=list(differing),
+        priority=document.priority,
+    )
+    publish(TaskEvent("review_task.created", document.project_id, task.pk, document.pk))
+
+
+def fail_shadow(*, shadow: ShadowRead, code: str) -> None:
+    """Record that the challenger cannot read a document. No audit row: nothing follows from it."""
+    with transaction.atomic(durable=True):
+        _mine(shadow).update(state=ShadowState.FAILED, error_code=code, touched_at=timezone.now())
+
+
+def release_shadow(*, shadow: ShadowRead, is_counted: bool) -> None:
+    """Give a claimed shadow read back; `is_counted` false gives the attempt back too (the engine could not be had)."""
+    with transaction.atomic(durable=True):
+        _mine(shadow).update(
+            state=ShadowState.QUEUED, claim_token="", n_attempts=F("n_attempts") - (0 if is_counted else 1)
+        )
+
+
+def _mine(shadow: ShadowRead) -> QuerySet[ShadowRead]:
+    return ShadowRead.objects.filter(pk=shadow.pk, state=ShadowState.CLAIMED, claim_token=shadow.claim_token)
+
+
+def requeue_shadows() -> int:
+    """Queue again what no queued task stands for any more and what dead processes held; return how many."""
+    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+    waiting_since = oldest_waiting_since()
+    queued_before = bound if waiting_since is None else min(bound, waiting_since - _QUEUED_TOGETHER)
+    is_stale = Q(state=ShadowState.QUEUED, touched_at__lt=queued_before) | Q(state=ShadowState.CLAIMED)
+    n_queued = 0
+    for shadow in ShadowRead.objects.filter(is_stale).order_by("touched_at")[:PER_SWEEP]:
+        is_over = shadow.touched_at < bound or is_of_dead_process(shadow.claim_token)
+        if shadow.state == ShadowState.CLAIMED and not is_over:
+            continue
+        with transaction.atomic(durable=True):
+            same = ShadowRead.objects.filter(pk=shadow.pk, state=shadow.state, claim_token=shadow.claim_token)
+            if same.update(state=ShadowState.QUEUED, claim_token="", touched_at=timezone.now()):
+                enqueue(READ_SHADOW, shadow.pk)
+                n_queued += 1
+    return n_queued

@@ -1,0 +1,61 @@
+"""What stands between a challenger and its next stage: the comparison on the type's newest regression set."""
+
+from dataclasses import dataclass
+
+from review.models import Document, EngineVersion, EvaluationComparison, RegressionSet, Rollout
+from review.selectors.evaluation import comparison_of, items_of, newest_set_of
+from review.selectors.rollouts import champion_of
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether a challenger may go on. `refusal` is "" or a code of why not, of `review.words.REFUSALS`.
+
+    `champion` is who reads the type now; `n_taught` counts documents of the set that may have taught the challenger.
+    """
+
+    refusal: str
+    champion: EngineVersion | None
+    regression_set: RegressionSet | None = None
+    comparison: EvaluationComparison | None = None
+    n_taught: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing stands in the way."""
+        return not self.refusal
+
+
+def gate_of(rollout: Rollout) -> Gate:
+    """Return what the newest regression set says of a roll-out's challenger beside who reads the type now."""
+    champion = champion_of(rollout.document_type)
+    if champion is None:
+        return Gate("no_champion", None)
+    kept = newest_set_of(rollout.document_type)
+    if kept is None:
+        return Gate("no_set", champion)
+    n_taught = n_that_taught(kept, rollout.engine_version)
+    comparison = comparison_of(kept, champion.pk, rollout.engine_version_id)
+    if n_taught:
+        refusal = "taught_by_set"
+    elif comparison is None:
+        refusal = "no_comparison"
+    else:
+        refusal = "falls" if comparison.is_blocked else ""
+    return Gate(refusal, champion, kept, comparison, n_taught)
+
+
+def n_that_taught(regression_set: RegressionSet, version: EngineVersion) -> int:
+    """Return how many documents of a set may have taught a version: the project's own, held out after it was trained.
+
+    What was held out before a training began was left out of it (`review.selectors.held_out`).
+    """
+    models = [model for model in (version.locator, version.calibrator) if model is not None]
+    if not models:
+        return 0
+    trained_at = min(model.training_run.created_at if model.training_run else model.created_at for model in models)
+    later = items_of(regression_set).filter(regression_set__created_at__gt=trained_at)
+    own = Document.objects.filter(
+        project=regression_set.project_id, document_type=regression_set.document_type_id, received_at__lte=trained_at
+    )
+    return later.filter(sha256__in=own.values("sha256")).count()

@@ -1,0 +1,105 @@
+"""The work of a roll-out: documents are read a second time off the record, and both versions are compared."""
+
+from collections.abc import Sequence
+
+import structlog
+
+from inference.errors import AnswerError, EngineError, InferenceError, UnreadableFileError
+from inference.types import PageRequest
+from review.actions.evaluation import register_engine
+from review.actions.readings import keep_attempts, keep_reading
+from review.actions.shadows import begin_shadow, complete_shadow, fail_shadow, release_shadow
+from review.models import Page, Rollout, ShadowRead
+from review.selectors.access import SYSTEM
+from review.selectors.engines import base_id_of
+from review.selectors.evaluation import newest_set_of
+from review.selectors.reading import ReadingKey, cached_reading_id, reading_by_id, reading_ids_of
+from review.selectors.rollouts import champion_of, rollout_to_compare
+from review.selectors.schemas import spec_of
+from review.tasks import task
+from review.tasks_comparison import compare_versions
+from review.tasks_engines import Reader, exact_reader, noting_engine
+from review.tasks_files import load_page
+from review.tasks_reading import asking, fields_of, request_of, words_of
+
+log = structlog.get_logger(__name__)
+
+
+@task
+def read_shadow(shadow_id: int) -> None:
+    """Have the challenger read a document that the champion has routed, and keep on which fields they differ.
+
+    What it learned on top of the champion's own base is tried on the readings that are there; else it reads the pages.
+    """
+    shadow = begin_shadow(shadow_id=shadow_id)
+    if shadow is None:
+        return
+    try:
+        reading_ids = _readings(shadow, exact_reader(shadow.rollout.engine_version))
+        spec = spec_of(shadow.champion_run.schema_version)
+        readings = [reading_by_id(reading_id) for reading_id in reading_ids]
+        fields = fields_of(readings, spec, shadow.rollout.engine_version)
+    except (EngineError, UnreadableFileError) as error:
+        log.warning("shadow read failed", reason=error.code)
+        fail_shadow(shadow=shadow, code=error.code)
+    except InferenceError as error:
+        log.warning("shadow read postponed", reason=error.code)
+        release_shadow(shadow=shadow, is_counted=False)
+    except Exception:
+        # Unforeseen: the attempt counts, the sweep brings it back.
+        release_shadow(shadow=shadow, is_counted=True)
+        raise
+    else:
+        complete_shadow(
+            actor=SYSTEM,
+            shadow=shadow,
+            spec=spec,
+            fields=fields,
+            reading_ids=reading_ids,
+            cpu_seconds=sum(reading.cpu_seconds for reading in readings),
+        )
+
+
+def _readings(shadow: ShadowRead, reader: Reader) -> Sequence[int]:
+    """Return the ids of the challenger's readings of each page, read now where they are not there."""
+    champion = shadow.champion_run
+    version_id = register_engine(engine=reader.reads_as).pk
+    if version_id == base_id_of(champion.engine_version):
+        return reading_ids_of(champion)
+    # It is shown the same examples as the champion was.
+    request = request_of(champion) if reader.vlm is not None else None
+    return [_read_page(page, shadow, reader, version_id, request) for page in shadow.document.pages.all()]
+
+
+def _read_page(page: Page, shadow: ShadowRead, reader: Reader, version_id: int, request: PageRequest | None) -> int:
+    digest = request.digest if request is not None else ""
+    key = ReadingKey(shadow.document.project_id, version_id, page.content_hash, digest)
+    cached = cached_reading_id(key)
+    if cached is not None:
+        return cached
+    image = load_page(str(page.image.name), page.page_number)
+    with noting_engine():
+        if reader.vlm is None or request is None:
+            reading = reader.engine.read_page(image)
+        else:
+            words = words_of(image, key, reader.vlm.words_by, page.perceptual_hash)
+            try:
+                reading = reader.engine.read_page(image, asking(request, words))
+            except AnswerError as failure:
+                keep_attempts(key=key, attempts=failure.attempts, error_code=failure.code)
+                raise
+    return keep_reading(key=key, reading=reading, perceptual_hash=page.perceptual_hash)
+
+
+@task
+def compare_rollout(rollout_id: int) -> None:
+    """Compare a roll-out's challenger with who reads the type now, on its newest regression set, if there is one."""
+    rollout: Rollout | None = rollout_to_compare(rollout_id)
+    champion = champion_of(rollout.document_type) if rollout is not None else None
+    regression_set = newest_set_of(rollout.document_type) if rollout is not None else None
+    if rollout is None or champion is None or regression_set is None:
+        return
+    try:
+        compare_versions(actor=SYSTEM, regression_set=regression_set, a=champion, b=rollout.engine_version)
+    except InferenceError as error:
+        log.warning("roll-out not compared", rollout=rollout_id, reason=error.code)
