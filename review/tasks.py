@@ -43,6 +43,7 @@ from review.actions.reading import (
 )
 from review.actions.recovery import free_claims, note_engine, prune, prune_incoming, requeue_exports, requeue_stalled
 from review.actions.regions import give_up_regions
+from review.actions.shadows import requeue_shadows
 from review.exceptions import StorageFullError
 from review.models import Document, PageRead
 from review.selectors.access import SYSTEM
@@ -258,10 +259,10 @@ def sweep(*, is_engine_checked: bool = True) -> None:
     """
     if worker_name() and is_engine_checked:
         note_engine(name=worker_name(), engine_error=_engine_error())
-    n_freed, n_stalled, n_exports = free_claims(), requeue_stalled(), requeue_exports()
+    n_freed, n_stalled, n_exports, n_shadows = free_claims(), requeue_stalled(), requeue_exports(), requeue_shadows()
     give_up_regions(actor=SYSTEM)
-    if n_freed or n_stalled or n_exports:
-        log.warning("set going again", pages=n_freed, documents=n_stalled, exports=n_exports)
+    if n_freed or n_stalled or n_exports or n_shadows:
+        log.warning("set going again", pages=n_freed, documents=n_stalled, exports=n_exports, shadows=n_shadows)
     prune()
     prune_incoming()
     forget_old_keys()

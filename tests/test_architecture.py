@@ -167,6 +167,18 @@ ALLOWED: dict[str, set[str]] = {
         "review.models",
         "review.accuracy",
     },
+    "review.tasks_rollouts": {
+        "review.tasks",
+        "review.tasks_comparison",
+        "review.tasks_engines",
+        "review.tasks_files",
+        "review.tasks_reading",
+        "review.actions",
+        "review.selectors",
+        "review.models",
+        "inference.types",
+        "inference.errors",
+    },
     "review.tasks_self_test": {
         "review.actions",
         "review.selectors",

@@ -139,3 +139,9 @@ def reading_progress(before: ReadingProgress | None = None) -> ReadingProgress |
     if first_id is None:
         return None
     return ReadingProgress(first_id, originals.filter(pk__gte=first_id).count(), unfinished.count())
+
+
+def reading_ids_of(run: ExtractionRun) -> list[int]:
+    """Return the ids of the readings of a run's pages, in their order; pages without one are left out."""
+    reads = PageRead.objects.filter(run=run, reading__isnull=False).order_by("page__page_number")
+    return [pk for pk in reads.values_list("reading_id", flat=True) if pk is not None]
