@@ -308,7 +308,7 @@ PERSON = {"source": "person", "verdict": "confirmed"}
 
 
 def frozen(cast: Cast, *documents: Document, **values: Any) -> ImportedSet:
-    given = {"document_type": cast.document_type, "name": "reviewed"} | values
+    given: dict[str, Any] = {"document_type": cast.document_type, "name": "reviewed"} | values
     return freeze_documents(actor=Actor(cast.manager), documents=documents, **given)
 
 
