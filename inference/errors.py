@@ -5,9 +5,14 @@ from typing import Any
 
 
 class InferenceError(Exception):
-    """Base of all errors of this package; `code` is stable and safe to store, the message holds no document text."""
+    """Base of all errors of this package; `code` is stable and safe to store, the message holds no document text.
+
+    `attempts` are the raw answers (`inference.types.RawAnswer`) that a language model had given before it failed: they
+    are kept for failures too.
+    """
 
     code = "inference_failed"
+    attempts: tuple[Any, ...] = ()
 
 
 class UnreadableFileError(InferenceError):
@@ -42,7 +47,10 @@ class EngineError(InferenceError):
 
 
 class EngineUnavailableError(InferenceError):
-    """The engine cannot be had right now (not installed, not reachable); another attempt later may succeed."""
+    """The engine cannot be had right now (not installed, not reachable); another attempt later may succeed.
+
+    It took nothing in hand, so that nothing is said of the page: a page may wait for it for ever.
+    """
 
     code = "engine_unavailable"
 
@@ -53,11 +61,34 @@ class ModelDamagedError(InferenceError):
     code = "model_damaged"
 
 
+class AnswerLostError(EngineUnavailableError):
+    """The engine had the page in hand, and no answer came of it. `code` says how: one of `REASONS`.
+
+    "answer_lost": the connection broke, the server failed or gave up. "answer_late": the time for the page was over.
+    Another attempt may succeed, but it may be the page that does this: one that meets it each time must come to an end.
+    """
+
+    REASONS = ("answer_lost", "answer_late")
+
+    def __init__(self, code: str, message: str) -> None:
+        if code not in self.REASONS:
+            raise ValueError(f"unknown reason {code!r}")
+        super().__init__(message)
+        self.code = code
+
+
+class EngineDiedError(AnswerLostError):
+    """The engine, which lives in this process, did not survive the page: it must be built anew."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("answer_lost", message)
+
+
 class AnswerError(EngineError):
     """A language model's answer cannot be used. `code` says why: one of `REASONS`.
 
-    `attempts` are the raw answers (`inference.types.RawAnswer`), the last one being the one refused: they are kept for
-    failures too. `problems` lists (JSON Pointer, message) pairs for the model and for engineers; they repeat no value.
+    The last of the `attempts` is the one refused. `problems` lists (JSON Pointer, message) pairs for the model and for
+    engineers; they repeat no value.
     """
 
     REASONS = ("answer_cut_short", "answer_repeats", "answer_empty", "answer_unreadable", "answer_invalid")

@@ -23,6 +23,8 @@ _VLM_FACTORIES = {
     "transformers_local": ("inference.engines.transformers_local", "build"),
     "scripted": ("inference.engines.scripted_vlm", "build"),
 }
+IN_PROCESS = frozenset({"vllm_offline", "transformers_local", "scripted"})
+"""Language models that live in the process that asks them: to build one loads its weights, which may take minutes."""
 _EXTRAS = {"vllm_offline": "vllm", "transformers_local": "transformers"}
 _lock = threading.Lock()
 _built: dict[tuple[int, str, str], Engine] = {}
@@ -74,12 +76,29 @@ def engine_for(name: str, spec: Mapping[str, Any] | None = None) -> Engine:
 
     A forked child builds its own: neither native sessions nor connections survive a fork.
     """
-    version = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest() if spec else ""
-    key = (os.getpid(), name, version)
+    key = _key(name, spec)
     with _lock:
         if key not in _built:
             _built[key] = build_engine(name, spec)
         return _built[key]
+
+
+def is_built(name: str, spec: Mapping[str, Any] | None = None) -> bool:
+    """Whether this process has the engine of that name and version, so that `engine_for` returns at once."""
+    with _lock:
+        return _key(name, spec) in _built
+
+
+def _key(name: str, spec: Mapping[str, Any] | None) -> tuple[int, str, str]:
+    version = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest() if spec else ""
+    return os.getpid(), name, version
+
+
+def forget_engine(engine: Engine) -> None:
+    """Drop one engine of this process: the next call for it builds it anew."""
+    with _lock:
+        for key in [key for key, built in _built.items() if built is engine]:
+            del _built[key]
 
 
 def forget_engines() -> None:

@@ -12,6 +12,9 @@ from PIL import Image
 from inference.registry import available
 
 Check = Callable[[], Iterator[CheckMessage]]
+AROUND_PAGE_SECONDS = 30
+"""What else a task that reads a page may take: opening its document (`review.tasks.READ_AT_ONCE_SECONDS` at most),
+asking a failing server how it is, storing what was read, and finding the fields."""
 
 
 def _seconds(name: str) -> float:
@@ -85,12 +88,13 @@ def pdfs_are_refused_in_time() -> Iterator[CheckMessage]:
 
 
 def models_give_up_in_time() -> Iterator[CheckMessage]:
-    """review.E006: a page that a language model takes too long over waits, instead of ending its worker."""
-    if _seconds("timeout") <= settings.STET_MODEL_SECONDS:
+    """review.E006: a page that its readers take too long over is given back in time, instead of ending its worker."""
+    if _seconds("timeout") < settings.STET_MODEL_SECONDS + AROUND_PAGE_SECONDS:
         yield Error(
-            f"STET_MODEL_SECONDS is {settings.STET_MODEL_SECONDS}, but the task that reads a page is ended after "
-            f"{settings.Q_CLUSTER['timeout']} s: a slow model would end its worker instead of letting the page wait.",
-            hint="Make STET_MODEL_SECONDS shorter than the task timeout.",
+            f"STET_MODEL_SECONDS is {settings.STET_MODEL_SECONDS}, what stands around a page takes up to "
+            f"{AROUND_PAGE_SECONDS} s, and the task that reads it is ended after {settings.Q_CLUSTER['timeout']} s: "
+            "a slow model would end its worker.",
+            hint=f"Make STET_MODEL_SECONDS shorter than the task timeout by {AROUND_PAGE_SECONDS} s or more.",
             id="review.E006",
         )
 

@@ -13,7 +13,7 @@ from typing import ParamSpec
 import structlog
 from django.conf import settings
 
-from inference.errors import EngineError, InferenceError, ModelDamagedError, UnreadableFileError
+from inference.errors import AnswerLostError, EngineError, InferenceError, ModelDamagedError, UnreadableFileError
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import OpenedPage, encode_page, open_pages
 from inference.imaging.similarity import perceptual_hash
@@ -33,7 +33,9 @@ from review.actions.opening import (
 )
 from review.actions.reading import (
     ENGINE_FAILED,
+    ROUTING_FAILED,
     ClaimedPage,
+    begin_routing,
     claim_page,
     complete_run,
     fail_page,
@@ -47,14 +49,17 @@ from review.actions.shadows import requeue_shadows
 from review.exceptions import StorageFullError
 from review.models import Document, PageRead
 from review.selectors.access import SYSTEM
-from review.selectors.reading import run_to_route, unread_page_ids
+from review.selectors.reading import run_being_read, run_to_route, unread_page_ids
 from review.selectors.schemas import spec_of
 from review.tasks_engines import reader_of, worker_name
 from review.tasks_files import local_path
-from review.tasks_reading import ReadPage, fields_of, read_claimed_page
+from review.tasks_loading import load_declared_models
+from review.tasks_reading import ReadPage, fields_of, nothing_of, read_claimed_page
 
 P = ParamSpec("P")
 SIGN_OF_LIFE_SECONDS = 10.0
+READ_AT_ONCE_SECONDS = 10.0
+"""A document that took longer to open has its page read by a task of its own: the time of this one is used up."""
 log = structlog.get_logger(__name__)
 
 
@@ -114,7 +119,11 @@ def open_only(document_id: int) -> None:
 
 
 def _open(document: Document) -> tuple[list[PageRead], list[PageImage]]:
-    """Open a document whose attempt is counted; return its page reads and its first raster, nothing where it fails."""
+    """Open a document whose attempt is counted; return its page reads and its first raster.
+
+    Nothing where it fails, or where its pages are left to the queue.
+    """
+    started = time.monotonic()
     try:
         reader = reader_of(document)
         images, pages = _keep_pages(document)
@@ -125,9 +134,13 @@ def _open(document: Document) -> tuple[list[PageRead], list[PageImage]]:
     except (InferenceError, StorageFullError) as error:
         # Not the file's fault: it waits, and the sweep brings it back.
         log.warning("document postponed", reason=error.code)
-        postpone_opening(document=document)
+        postpone_opening(document=document, code=error.code)
         return [], []
-    return record_opened(actor=SYSTEM, document=document, pages=pages, engine=reader.identity) or [], images
+    is_read_at_once = time.monotonic() - started < READ_AT_ONCE_SECONDS
+    page_reads = record_opened(
+        actor=SYSTEM, document=document, pages=pages, engine=reader.identity, is_read_at_once=is_read_at_once
+    )
+    return (page_reads or [], images) if is_read_at_once else ([], [])
 
 
 def _keep_pages(document: Document) -> tuple[list[PageImage], list[StoredPage]]:
@@ -188,8 +201,10 @@ def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
         log.warning("page failed", reason=error.code)
         return fail_page(actor=SYSTEM, claim=claim, code=error.code)
     except InferenceError as error:
-        log.warning("page postponed", reason=error.code)
-        release_page(claim=claim, is_counted=False)
+        # Away, it had nothing in hand: the page waits, for ever if need be. What broke off may break off on this page.
+        is_counted = isinstance(error, AnswerLostError)
+        log.warning("page postponed", reason=error.code, is_counted=is_counted)
+        release_page(claim=claim, is_counted=is_counted, code=error.code, attempts=error.attempts)
         return False
     except Exception:
         # Unforeseen: the attempt counts, the sweep brings the page back.
@@ -222,6 +237,12 @@ def route_run(run_id: int) -> None:
 
 
 def _route(run_id: int) -> None:
+    n_attempts = begin_routing(run_id=run_id)
+    if n_attempts is None:
+        return
+    if n_attempts > settings.STET_MAX_ATTEMPTS:
+        _give_up_routing(run_id)
+        return
     due = run_to_route(run_id)
     if due is None:
         return
@@ -243,12 +264,27 @@ def _route(run_id: int) -> None:
     )
 
 
+def _give_up_routing(run_id: int) -> None:
+    """Send a document to a person with none of its fields filled: each attempt to make them ended in an error."""
+    log.warning("routing given up", run=run_id)
+    run = run_being_read(run_id)
+    if run is not None:
+        spec = spec_of(run.schema_version)
+        complete_run(actor=SYSTEM, run=run, spec=spec, fields=nothing_of(spec), failures=(ROUTING_FAILED,))
+
+
 @task
 def free_dead_claims() -> None:
     """Take over what other processes of this host died on; run by each worker process as it starts."""
     n_freed = free_claims()
     if n_freed:
         log.warning("pages taken back from a dead worker", n=n_freed)
+
+
+@task
+def warm_up_models() -> None:
+    """Load what reads in this process before it takes pages; run by each worker process that reads them."""
+    load_declared_models()
 
 
 @task

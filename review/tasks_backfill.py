@@ -13,10 +13,10 @@ from typing import Protocol, cast, runtime_checkable
 
 import structlog
 
-from inference.errors import AnswerError, EngineError, EngineUnavailableError, UnreadableFileError
+from inference.errors import EngineError, EngineUnavailableError, InferenceError, UnreadableFileError
 from inference.types import PageImage, PageReading, PageRequest, VlmSpec
 from review.actions.reading import rerun_document
-from review.actions.readings import keep_reading
+from review.actions.readings import keep_attempts, keep_reading
 from review.exceptions import ConflictError
 from review.models import Document, DocumentType, PageRead, Project
 from review.selectors.access import SYSTEM
@@ -37,7 +37,7 @@ Tell = Callable[["Backfill"], None]
 class BatchReader(Protocol):
     """A language model that reads many pages side by side (`inference.engines.vlm.VlmEngine`)."""
 
-    def read_pages(self, asked: list[tuple[PageImage, PageRequest]]) -> list[PageReading | EngineError]:
+    def read_pages(self, asked: list[tuple[PageImage, PageRequest]]) -> list[PageReading | InferenceError]:
         """Read pages; one that fails has its error in its place."""
 
 
@@ -138,9 +138,14 @@ def _read_batch(reads: list[PageRead], reader: Reader, vlm: VlmSpec, done: Backf
     failures: dict[int, ReadPage] = {}
     for one, answer in zip(asked, answers, strict=True):
         if isinstance(answer, PageReading):
-            keep_reading(key=one.key, reading=answer, perceptual_hash=one.page_read.page.perceptual_hash)
-        elif isinstance(answer, AnswerError):
+            digest = one.page_read.page.perceptual_hash
+            keep_reading(key=one.key, reading=answer, perceptual_hash=digest, page_read_id=one.page_read.pk)
+        elif isinstance(answer, EngineError):
             failures[one.page_read.pk] = ReadPage(one.words.reading_id, failure=answer)
+        elif answer.attempts:
+            # It went away between two questions. The page is read by itself below, and says what becomes of it.
+            attempts, page_read_id = answer.attempts, one.page_read.pk
+            keep_attempts(key=one.key, attempts=attempts, error_code=answer.code, page_read_id=page_read_id)
     done.n_failed += len(failures)
     done.n_read += sum(isinstance(answer, PageReading) for answer in answers)
     done.n_cached += len(reads) - len(asked)

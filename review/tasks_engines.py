@@ -9,6 +9,7 @@ from django.conf import settings
 
 from inference.engine import Engine
 from inference.errors import (
+    AnswerLostError,
     EngineError,
     EngineUnavailableError,
     InferenceError,
@@ -22,6 +23,7 @@ from review.actions.recovery import note_engine
 from review.models import Document, EngineVersion, Project
 from review.selectors.engines import base_of, is_declared, vlm_spec_of
 from review.selectors.rollouts import version_for
+from review.tasks_loading import refuse_to_load
 from review.tasks_models import load_models
 
 log = structlog.get_logger(__name__)
@@ -63,7 +65,8 @@ def noting_engine() -> Iterator[None]:
     try:
         yield
     except InferenceError as error:
-        if not isinstance(error, UnreadableFileError | EngineError) and _worker_name:
+        # One that broke off is there: it says something of the page, not of the engine.
+        if not isinstance(error, UnreadableFileError | EngineError | AnswerLostError) and _worker_name:
             note_engine(name=_worker_name, engine_error=error.code)
         raise
 
@@ -88,6 +91,8 @@ def version_reader(version: EngineVersion | None, project: Project) -> Reader:
         with noting_engine():
             return _installed(project.engine_name or settings.STET_ENGINE)
     base = base_of(version)
+    if is_declared(base):
+        refuse_to_load(base)
     with noting_engine():
         alone = declared_reader(base) if is_declared(base) else _installed(_ocr_name(base, project))
     return alone if version.base_id is None else _composed(version, alone)

@@ -10,7 +10,7 @@ from typing import Any
 
 import django
 
-from inference.errors import AnswerError, EngineError, UnreadableFileError
+from inference.errors import AnswerLostError, EngineError, InferenceError, UnreadableFileError
 from inference.fields.normalise.comparison import comparable
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import open_pages
@@ -136,7 +136,7 @@ def evaluate_item(
         located = fields_of(readings, spec, version)
         outcome.location_cpu_seconds = time.process_time() - started
         predicted = {found.field_path: (found.value, found.confidence) for found in located}
-    except (UnreadableFileError, EngineError) as error:
+    except (UnreadableFileError, EngineError, AnswerLostError) as error:
         outcome.error_code = error.code
     for path, truth in item.truth.items():
         known = field_spec_at(spec, path)
@@ -189,7 +189,7 @@ def _read_page(
         words = words_of(image, key, reader.vlm.words_by)
         try:
             reading = reader.engine.read_page(image, asking(request, words))
-        except AnswerError as failure:
+        except InferenceError as failure:
             keep_attempts(key=key, attempts=failure.attempts, error_code=failure.code)
             raise
         reading = replace(reading, cpu_seconds=reading.cpu_seconds + words.cpu_seconds)

@@ -4,17 +4,18 @@ What a language model is asked is settled by the first page of a run and the sam
 which is read again, by whichever process, is the same read: found in the cache if it was done before.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.utils import timezone
 
-from inference.errors import AnswerError, UnreadableFileError
+from inference.errors import AnswerLostError, EngineDiedError, EngineError, InferenceError, UnreadableFileError
 from inference.fields.cross_rules import cross_findings
 from inference.fields.extract import extract
 from inference.imaging.similarity import is_same_at_reading_resolution
-from inference.registry import engine_for
+from inference.registry import engine_for, forget_engine
 from inference.types import (
     MAX_DISTANCE,
     DocumentTypeSpec,
@@ -45,12 +46,12 @@ PROPOSALS = 3
 class ReadPage:
     """What came of reading a page: the reading, or the id of one in the cache.
 
-    After a `failure` of the language model it is the id of the words alone.
+    After a `failure` of the language model, which is for good, it is the id of the words alone.
     """
 
     reading: PageReading | int
     is_near_duplicate: bool = False
-    failure: AnswerError | None = None
+    failure: InferenceError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,11 @@ class PageWords:
 def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | None = None) -> ReadPage:
     """Read a claimed page, or find it read.
 
-    Raise EngineError, UnreadableFileError where nothing can be read, EngineUnavailableError where it can be later.
+    One deadline holds for all of it, from here on: what the words take, the language model does not have. Raise
+    EngineError, UnreadableFileError where nothing can be read, EngineUnavailableError where it can be later, and
+    AnswerLostError where it broke off and another attempt is left.
     """
+    until = time.monotonic() + settings.STET_MODEL_SECONDS
     page = claim.page_read.page
     if reader.vlm is not None:
         settle(claim.run, reader.vlm, image if page.page_number == 1 else None)
@@ -83,9 +87,16 @@ def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | Non
     words = words_of(image, claim.reading_key, reader.vlm.words_by, page.perceptual_hash)
     try:
         with noting_engine():
-            reading = reader.engine.read_page(image, asking(request_of(claim.run), words))
-    except AnswerError as failure:
+            request = asking(request_of(claim.run), words, until - time.monotonic())
+            reading = reader.engine.read_page(image, request)
+    except EngineError as failure:
         return ReadPage(words.reading_id, failure=failure)
+    except AnswerLostError as lost:
+        if isinstance(lost, EngineDiedError):
+            forget_engine(reader.engine)
+        if not claim.is_last_attempt:
+            raise
+        return ReadPage(words.reading_id, failure=lost)
     return ReadPage(replace(reading, cpu_seconds=reading.cpu_seconds + words.cpu_seconds))
 
 
@@ -147,9 +158,9 @@ def request_of(run: ExtractionRun) -> PageRequest:
     return PageRequest(spec_of(run.schema_version), run.schema_version.schema, examples)
 
 
-def asking(request: PageRequest, words: PageWords) -> PageRequest:
-    """Return the request for one page: the words that were found on it go along."""
-    return replace(request, words=words.reading.words)
+def asking(request: PageRequest, words: PageWords, seconds: float | None = None) -> PageRequest:
+    """Return the request for one page: the words that were found on it go along, and the time that is left for it."""
+    return replace(request, words=words.reading.words, seconds=seconds)
 
 
 def fields_of(
@@ -162,3 +173,8 @@ def fields_of(
     found = cross_findings(extract(readings, spec, scorer_of(version)), spec, timezone.localdate())
     calibrate = calibrate_of(version)
     return found if calibrate is None else calibrate(found)
+
+
+def nothing_of(spec: DocumentTypeSpec) -> tuple[FieldReading, ...]:
+    """Return a document's fields where nothing is known of any: a person fills them in."""
+    return tuple(FieldReading(field.path, None, None, None, {}, ("not_found",)) for field in spec.fields)

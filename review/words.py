@@ -43,6 +43,9 @@ REASONS: Words = {
     "answer_empty": _("the language model found nothing on a page that has text"),
     "answer_unreadable": _("the language model’s answer could not be understood"),
     "answer_invalid": _("the language model’s answer does not fit the document type"),
+    "answer_lost": _("the language model broke off while it was reading"),
+    "answer_late": _("the language model took too long"),
+    "routing_failed": _("what was read could not be made into fields"),
     "schema_invalid": _("the values do not fit the document type"),
     "rows_left_out": _("the model left out rows that the page seems to have"),
     "low_quality": _("the image is poor"),
@@ -57,6 +60,12 @@ REASONS: Words = {
     "audit_sampled": _("drawn at random for a check of fairly sure values"),
     "audit_auto": _("drawn at random for a check of sure values"),
     "duplicate": _("the same file was sent before"),
+}
+# What an unfinished document waits for.
+WAITS: Words = {
+    "engine_unavailable": _("waits for its reader, which cannot be had now"),
+    "unknown_engine": _("waits for a reader that does not exist; a manager must choose another"),
+    "storage_full": _("waits for room in the storage"),
 }
 FOLLOWED = ("full_examination", "audit_sampled", "audit_auto", "duplicate")
 # Why a file could not become pages (`inference.errors`).
@@ -80,6 +89,7 @@ FINDINGS: Words = {
     "pattern_mismatch": _("does not look as this field usually does"),
     "not_grounded": _("not found among the words of the page"),
     "answer_repaired": _("the model's answer had to be mended before it could be read"),
+    "second_look_failed": _("the page was to be read a second time for this value, and could not be"),
     "pages_disagree": _("another page says something else"),
     "left_out": _("the model left it out, though the page seems to have it"),
     "rows_left_out": _("the model left out rows that the page seems to have"),
@@ -235,7 +245,7 @@ def reasons_in_words(codes: Iterable[str], rules: Mapping[str, Mapping[str, str]
 
     `rules` are the messages of a document type's own rules by code and language (`FieldSpec.rule_messages`).
     """
-    known = {**REASONS, **REFUSALS, **FINDINGS}
+    known = {**REASONS, **REFUSALS, **FINDINGS, **WAITS}
     own = rules or {}
     said = (label_of(own[code]) if code in own else say(known, _kind_of(code, known)) for code in codes)
     return list(dict.fromkeys(said))

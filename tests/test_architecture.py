@@ -57,6 +57,7 @@ ALLOWED: dict[str, set[str]] = {
     "review.tasks": {
         "review.tasks_engines",
         "review.tasks_files",
+        "review.tasks_loading",
         "review.tasks_reading",
         "review.actions",
         "review.selectors",
@@ -80,7 +81,9 @@ ALLOWED: dict[str, set[str]] = {
         "inference.types",
         "inference.errors",
     },
+    "review.tasks_loading": {"review.selectors", "review.models", "inference", "inference.errors"},
     "review.tasks_engines": {
+        "review.tasks_loading",
         "review.tasks_models",
         "review.actions",
         "review.selectors",
@@ -207,6 +210,7 @@ ALLOWED: dict[str, set[str]] = {
         "review.tasks_engines",
         "review.tasks_evaluation",
         "review.tasks_exports",
+        "review.tasks_loading",
         "review.tasks_regions",
         "review.tasks_self_test",
         "review.schedules",
@@ -329,7 +333,7 @@ def test_inference_knows_no_django_outside_its_commands() -> None:
 
 def test_only_tasks_may_run_an_engine() -> None:
     may = {room for room, others in ALLOWED.items() if "inference" in others}
-    kinds = ("", "_engines", "_evaluation", "_examples", "_models", "_reading", "_regions", "_self_test")
+    kinds = ("", "_engines", "_evaluation", "_examples", "_loading", "_models", "_reading", "_regions", "_self_test")
     tasks = {f"review.tasks{kind}" for kind in kinds}
     assert may == tasks | {"review.checks", "inference.management"}
 

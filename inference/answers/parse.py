@@ -7,7 +7,7 @@ from typing import Any
 from inference.answers.fit import fit
 from inference.answers.leaves import leaves
 from inference.answers.repair import Repaired, repair, unwrapped
-from inference.answers.repetition import repeats
+from inference.answers.repetition import is_printed_so, repeats
 from inference.answers.schema import constrained
 from inference.answers.strict import DuplicateKeyError, NotStrictError, read_strictly
 from inference.errors import AnswerError
@@ -29,13 +29,14 @@ class Understood:
     problems: tuple[SchemaProblem, ...] = ()
 
 
-def understand(raw: RawAnswer, schema: Mapping[str, Any], *, may_be_empty: bool) -> Understood:
+def understand(raw: RawAnswer, schema: Mapping[str, Any], *, may_be_empty: bool, printed: str = "") -> Understood:
     """Return what an answer says about one page, or raise AnswerError with the reason, `raw` being its one attempt.
 
     `may_be_empty` says whether the page may hold none of the fields (a page on which the OCR reader found nothing).
-    Nothing is guessed: a repair after which a value might be missing, invented or cut is refused.
+    `printed` is what that reader found: it bears out rows that repeat, or does not. Nothing is guessed: a repair after
+    which a value might be missing, invented or cut is refused.
     """
-    if repeats(raw.text):
+    if repeats(raw.text) and not (raw.finish_reason == "stop" and is_printed_so(raw.text, printed)):
         raise _failure("answer_repeats", raw, "runs on in a loop")
     if raw.finish_reason == "length":
         raise _failure("answer_cut_short", raw, "was cut short by the limit on its length")

@@ -2,9 +2,19 @@
 
 Penalties at decoding do not help against it, and a limit on the length only ends it. It is seen in the text, since a
 period of characters is a period whatever it is made of: digits, words, rows of a table, white space between fields.
+Only one kind may be right: rows, for a receipt may have the same line eleven times.
 """
 
+import json
+import unicodedata
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
 import numpy as np
+
+from inference.answers.leaves import leaves
+from inference.answers.strict import NotStrictError, read_strictly_at
 
 MAX_PERIOD = 400
 MIN_REPEATS = 10
@@ -22,6 +32,50 @@ def repeats(text: str) -> bool:
         _longest_run(characters[period:] == characters[:-period]) + period >= max(MIN_REPEATS * period, MIN_CHARACTERS)
         for period in range(1, longest + 1)
     )
+
+
+def is_printed_so(text: str, printed: str) -> bool:
+    """Whether nothing in an answer repeats but equal rows, one after the other, that the page bears out.
+
+    The answer must be JSON that was brought to its end: a loop is not. Of the rows, the page's words (`printed`, ""
+    where there are none) must have at least half: the OCR reader may miss some.
+    """
+    start = text.find("{")
+    try:
+        answer, end = read_strictly_at(text, start) if start >= 0 else ({}, 0)
+    except NotStrictError:
+        return False
+    once = json.dumps(_each_row_once(answer), ensure_ascii=False)
+    if not answer or repeats(once) or repeats(text[:start]) or repeats(text[end:]):
+        return False
+    page = _plain(printed)
+    return not page or all(2 * page.count(row) >= n for row, n in _equal_rows(answer))
+
+
+def _each_row_once(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _each_row_once(inner) for key, inner in value.items()}
+    return [_each_row_once(row) for row, _ in groupby(value)] if isinstance(value, list) else value
+
+
+def _equal_rows(value: Any) -> Iterator[tuple[str, int]]:  # noqa: ANN401
+    """Yield how often a row comes after itself, more than once, and its longest text: the least found by chance.
+
+    The text of a row that says nothing is one that no page has.
+    """
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _equal_rows(inner)
+    elif isinstance(value, list):
+        for row, same in groupby(value):
+            n = len(list(same))
+            if n > 1:
+                texts = [_plain(str(leaf)) for _, leaf in leaves(row) if leaf is not None]
+                yield max(texts, key=len, default="") or "\0", n
+
+
+def _plain(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _longest_run(is_same: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inference.errors import EngineError, EngineUnavailableError
+from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
 from inference.imaging.hashing import content_hash
 from inference.types import BBox, PageImage, PageReading, PageRequest, Word
 
 ANSWERS_VARIABLE = "STET_SCRIPTED_ANSWERS"
-FAULTS = ("engine_failed", "engine_unavailable", "abort", "kill")
+FAULTS = ("engine_failed", "engine_unavailable", "answer_lost", "answer_late", "abort", "kill")
 _KEYS = {"words", "sleep_seconds", "fault", "times"}
 OTHER_READERS_KEY = "answer"
 """What `inference.engines.scripted_vlm` says of the page; nothing to this engine."""
@@ -131,6 +131,8 @@ def fail(fault: str) -> None:
             raise EngineError("scripted failure")
         case "engine_unavailable":
             raise EngineUnavailableError("scripted absence")
+        case "answer_lost" | "answer_late":
+            raise AnswerLostError(fault, "scripted breaking off")
         case "abort":
             os.abort()
         case "kill":

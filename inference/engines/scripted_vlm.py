@@ -1,7 +1,8 @@
 """A language model that answers from a script, at no cost: for tests and drills of the two-reader flow.
 
 It has the script of `inference.engines.scripted`; each page's entry may hold what it answers there:
-`{"answer": {"values", "evidence", "is_repaired", "fault", "times", "sleep_seconds"}}`, all but the values optional.
+`{"answer": {"values", "evidence", "is_repaired", "fault", "times", "sleep_seconds"}}`, all but the values optional. The
+script's "load_seconds" is how long the model takes to be loaded.
 """
 
 import json
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inference.engines.scripted import FAULTS, OTHER_READERS_KEY, ReadCounter, fail, script_from_environment
-from inference.errors import AnswerError, EngineError
+from inference.errors import AnswerError, AnswerLostError, EngineError, InferenceError
 from inference.imaging.hashing import content_hash
 from inference.types import PageAnswer, PageImage, PageReading, PageRequest, RawAnswer, VlmSpec
 
@@ -48,6 +49,7 @@ class ScriptedVlmEngine:
         counters = None
         if script is None:
             script, counters = script_from_environment()
+        time.sleep(script.get("load_seconds", 0.0))
         pages = {"": script.get("default", {}), **script.get("pages", {})}
         self._replies = {
             key: ScriptedReply.from_json(page[OTHER_READERS_KEY])
@@ -80,13 +82,13 @@ class ScriptedVlmEngine:
         width, height = page.size
         return PageReading(width, height, request.words, cpu_seconds=0.0, answer=answer)
 
-    def read_pages(self, asked: Sequence[tuple[PageImage, PageRequest]]) -> list[PageReading | EngineError]:
+    def read_pages(self, asked: Sequence[tuple[PageImage, PageRequest]]) -> list[PageReading | InferenceError]:
         """Read pages one after the other, as `inference.engines.vlm.VlmEngine.read_pages` does side by side."""
-        outcomes: list[PageReading | EngineError] = []
+        outcomes: list[PageReading | InferenceError] = []
         for page, request in asked:
             try:
                 outcomes.append(self.read_page(page, request))
-            except EngineError as failure:
+            except (EngineError, AnswerLostError) as failure:
                 outcomes.append(failure)
         return outcomes
 

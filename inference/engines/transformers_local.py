@@ -14,10 +14,11 @@ from transformers import AutoModelForImageTextToText, AutoProcessor, StoppingCri
 from xgrammar import GrammarCompiler, TokenizerInfo
 from xgrammar.contrib.hf import LogitsProcessor
 
-from inference.engines.transformers_loading import loading_arguments
+from inference.engines.offload_folder import OffloadFolder
+from inference.engines.transformers_loading import is_offloaded, loading_arguments
 from inference.engines.transformers_tokens import ClosedObject, generated_tokens
 from inference.engines.vlm import VlmEngine
-from inference.errors import EngineError, EngineUnavailableError
+from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
 from inference.serving.page_images import PreparedImage
 from inference.serving.questions import Question
 from inference.serving.weights import WeightsError, verify_weights
@@ -30,8 +31,16 @@ DEFAULT_SECONDS = 80.0
 class LocalModel:
     """Implements `LanguageModel`: one question after the other, greedy or sampled from a seed, stopped at the brace."""
 
-    def __init__(self, spec: VlmSpec, model: Any, processor: Any) -> None:  # noqa: ANN401 - untyped libraries
+    def __init__(
+        self,
+        spec: VlmSpec,
+        model: Any,  # noqa: ANN401 - untyped libraries
+        processor: Any,  # noqa: ANN401
+        offload_folder: OffloadFolder | None = None,
+    ) -> None:
         self._decoding = spec.decoding
+        # Held as long as the model: its folder goes with it.
+        self._offload_folder = offload_folder
         self._model = model
         self._processor = processor
         self._grammars = GrammarCompiler(
@@ -39,13 +48,15 @@ class LocalModel:
         )
 
     def answer(self, questions: Sequence[Question], seconds: float | None = None) -> list[RawAnswer | EngineError]:
-        """Answer one after the other. Raise EngineUnavailableError for too little memory, or when time is up."""
+        """Answer one after the other, within one deadline. Raise AnswerLostError for too little memory, or too late."""
+        until = None if seconds is None else time.monotonic() + seconds
         answers: list[RawAnswer | EngineError] = []
         for question in questions:
             try:
-                answers.append(self._generate(question, seconds))
+                answers.append(self._generate(question, None if until is None else until - time.monotonic()))
             except torch.OutOfMemoryError:
-                raise EngineUnavailableError("too little memory for the page on the graphics card") from None
+                # Others may have held the memory; if it is the page that is too large, it will be so each time.
+                raise AnswerLostError("answer_lost", "too little memory for the page on the graphics card") from None
             except EngineUnavailableError:
                 raise
             except Exception as failure:
@@ -80,7 +91,7 @@ class LocalModel:
         has_ended = closed.is_closed or ids[-1] in self._end_ids()
         taken = time.monotonic() - started
         if not has_ended and seconds is not None and taken >= seconds:
-            raise EngineUnavailableError("the model did not answer in time")
+            raise AnswerLostError("answer_late", "the model did not answer in time")
         tokens = generated_tokens(self._processor.tokenizer, ids, output.scores, self._decoding.top_logprobs)
         return RawAnswer(
             text=self._processor.tokenizer.decode(ids, skip_special_tokens=True),
@@ -134,7 +145,8 @@ def build(spec: VlmSpec) -> VlmEngine:
     Raise EngineUnavailableError where the weights are not the version's, carry code that the version does not trust,
     or do not load.
     """
-    arguments = loading_arguments(spec.quantisation)
+    folder = OffloadFolder() if is_offloaded(spec.quantisation) else None
+    arguments = loading_arguments(spec.quantisation, folder.path if folder else None)
     try:
         verify_weights(Path(spec.weights_folder), spec.weights_sha256)
     except WeightsError as wrong:
@@ -153,4 +165,4 @@ def build(spec: VlmSpec) -> VlmEngine:
     if "device_map" not in arguments and torch.cuda.is_available():
         model = model.to("cuda")
     seconds = float(os.environ.get(SECONDS_VARIABLE, "") or DEFAULT_SECONDS)
-    return VlmEngine(spec, LocalModel(spec, model.eval(), processor), page_seconds=seconds)
+    return VlmEngine(spec, LocalModel(spec, model.eval(), processor, folder), page_seconds=seconds)

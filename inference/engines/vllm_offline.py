@@ -16,14 +16,13 @@ from vllm.exceptions import VLLMClientError
 from vllm.sampling_params import StructuredOutputsParams
 
 from inference.engines.vlm import VlmEngine
-from inference.errors import EngineError, EngineUnavailableError
-from inference.serving.closing import BraceScanner
+from inference.errors import EngineDiedError, EngineError, EngineUnavailableError
 from inference.serving.page_images import PreparedImage
 from inference.serving.partial_tokens import with_shared_bytes
 from inference.serving.questions import Question
 from inference.serving.vllm_command import ENVIRONMENT
 from inference.serving.weights import WeightsError, verify_weights
-from inference.serving.wire import STOP_AFTER_OBJECT, messages
+from inference.serving.wire import STOP_AFTER_OBJECT, finish_of, messages
 from inference.types import RawAnswer, Token, VlmSpec
 
 
@@ -44,7 +43,8 @@ class OfflineModel:
             # vLLM's message may quote the prompt: it stays out.
             return [EngineError("vLLM refuses the request: prompt and page may be longer than the model's context")]
         except Exception as failure:
-            raise EngineUnavailableError(f"vLLM failed with {type(failure).__name__}") from None
+            # Whether its engine lives on is not known: the next page had better have another.
+            raise EngineDiedError(f"vLLM failed with {type(failure).__name__}") from None
 
     def _chat(self, questions: Sequence[Question]) -> list[RawAnswer | EngineError]:
         started = time.monotonic()
@@ -84,12 +84,9 @@ def _chat_messages(question: Question) -> list[dict[str, Any]]:
 def raw_answer(output: Any, *, is_free: bool, seconds: float) -> RawAnswer:  # noqa: ANN401
     """Return what one of vLLM's request outputs says; `is_free` when nothing bound the answer."""
     [generated] = output.outputs
-    finish_reason = generated.finish_reason
-    if is_free and generated.stop_reason in STOP_AFTER_OBJECT and not BraceScanner().feed(generated.text):
-        finish_reason = "length"
     return RawAnswer(
         text=generated.text,
-        finish_reason=finish_reason,
+        finish_reason=finish_of(generated.text, generated.finish_reason, generated.stop_reason, is_free=is_free),
         tokens=with_shared_bytes(
             [
                 _token(token_id, choices)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import httpx
 
 from inference.engines.vlm import VlmEngine
-from inference.errors import EngineError, EngineUnavailableError
+from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
 from inference.serving.chat import attempt, chat_client
 from inference.serving.health import is_healthy, served_by
 from inference.serving.questions import Question
@@ -17,7 +17,6 @@ from inference.types import RawAnswer, VlmSpec
 
 URL_VARIABLE, KEY_VARIABLE, SECONDS_VARIABLE = "STET_VLLM_URL", "STET_VLLM_API_KEY", "STET_MODEL_SECONDS"
 DEFAULT_SECONDS = 80.0
-MIN_SECONDS = 0.1
 
 
 class ServedModel:
@@ -42,18 +41,25 @@ class ServedModel:
         self._is_known = False
 
     def answer(self, questions: Sequence[Question], seconds: float | None = None) -> list[RawAnswer | EngineError]:
-        """Ask one after the other; raise EngineUnavailableError where the server is not there or not the right one."""
+        """Ask one after the other, within one deadline for all of them and all attempts at each.
+
+        Raise EngineUnavailableError where the server is not there or not the right one, AnswerLostError where it had a
+        question and did not come back with an answer.
+        """
+        until = None if seconds is None else self._clock() + seconds
         if not self._is_known:
             self._get_to_know()
-        return [self._ask(question, seconds) for question in questions]
+        return [self._ask(question, until) for question in questions]
 
-    def _ask(self, question: Question, seconds: float | None) -> RawAnswer | EngineError:
+    def _ask(self, question: Question, until: float | None) -> RawAnswer | EngineError:
         body = request_body(question, self._spec)
         started = self._clock()
 
         def once() -> bytes:
-            # What earlier attempts took is gone.
-            left = None if seconds is None else max(seconds - (self._clock() - started), MIN_SECONDS)
+            # What went before is gone: other questions, other attempts, getting to know the server.
+            left = None if until is None else until - self._clock()
+            if left is not None and left <= 0:
+                raise AnswerLostError("answer_late", "the time for the page is over")
             return attempt(self._client, body, left)
 
         try:

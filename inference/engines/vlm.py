@@ -3,10 +3,10 @@
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from inference.errors import EngineError, EngineUnavailableError
+from inference.errors import AnswerLostError, EngineDiedError, EngineError, EngineUnavailableError, InferenceError
 from inference.imaging.quality import measure
 from inference.serving.dialogue import Asking, Dialogue, Shown, dialogue
 from inference.serving.page_images import PreparedImage, prepare_page
@@ -20,7 +20,8 @@ N_KEPT_EXAMPLES = 8
 class VlmEngine:
     """Implements `inference.engine.Engine` for a frozen version of a model; reads many pages side by side too.
 
-    `page_seconds` bounds the time for one page, all its questions together; None is no bound.
+    `page_seconds` bounds the time for one page, all its questions and attempts together; None is no bound. A request
+    may leave less (`PageRequest.seconds`).
     """
 
     def __init__(
@@ -52,45 +53,71 @@ class VlmEngine:
     def read_page(self, page: PageImage, request: PageRequest | None = None) -> PageReading:
         """Read one page as asked; raise AnswerError where the model's answer cannot be used, and else as `Engine` says.
 
-        The CPU seconds are those of this process: of a model on a server, only what talking to it takes.
+        Whatever is raised carries what the model had said before (`attempts`). The CPU seconds are those of this
+        process: of a model on a server, only what talking to it takes.
         """
         if request is None:
             raise EngineError("a language model must be told which fields to read")
-        started, asked_at = time.thread_time(), self._clock()
+        started, until = time.thread_time(), self._until(request)
         talk = self._talk(page, request)
         while talk.question is not None:
-            [raw] = self._model.answer([talk.question], self._seconds_left(asked_at))
-            talk.hear(raw)
-        if isinstance(talk.outcome, EngineError):
+            try:
+                [raw] = self._model.answer([talk.question], self._seconds_left(until))
+            except EngineUnavailableError as gone:
+                talk.hear(gone)
+            else:
+                talk.hear(raw)
+        if isinstance(talk.outcome, InferenceError):
             raise talk.outcome
         return _reading(page, request, talk.outcome, time.thread_time() - started)
 
-    def read_pages(self, asked: Sequence[tuple[PageImage, PageRequest]]) -> list[PageReading | EngineError]:
+    def read_pages(self, asked: Sequence[tuple[PageImage, PageRequest]]) -> list[PageReading | InferenceError]:
         """Read pages side by side, as many as the model takes at one time; a page that fails has its error instead.
 
-        For a back-fill: no bound on the time. Raise EngineUnavailableError where nothing can be read now.
+        For a back-fill: no bound on the time. Raise EngineUnavailableError where nothing can be read now. A model that
+        goes away later on takes no page with it that has its answer, and one that breaks off on a page no other page.
         """
         started = time.thread_time()
         talks = [self._talk(page, request) for page, request in asked]
-        while questions := [(talk, talk.question) for talk in talks if talk.question is not None]:
-            raws = self._model.answer([question for _, question in questions])
-            for (talk, _), raw in zip(questions, raws, strict=True):
+        while waiting := [(talk, talk.question) for talk in talks if talk.question is not None]:
+            for (talk, _), raw in zip(waiting, self._answers(talks, [one for _, one in waiting]), strict=True):
                 talk.hear(raw)
         each = (time.thread_time() - started) / max(len(asked), 1)
         return [
-            talk.outcome if isinstance(talk.outcome, EngineError) else _reading(*one, talk.outcome, each)
+            _reading(*one, talk.outcome, each) if isinstance(talk.outcome, PageAnswer) else talk.outcome
             for talk, one in zip(talks, asked, strict=True)
         ]
+
+    def _answers(self, talks: Sequence["_Talk"], questions: Sequence[Question]) -> Iterator[RawAnswer | InferenceError]:
+        """Yield what each question met, in order; raise EngineUnavailableError where no page has an answer yet."""
+        try:
+            yield from self._model.answer(questions)
+        except EngineUnavailableError as gone:
+            has_one_to_blame = isinstance(gone, AnswerLostError) and not isinstance(gone, EngineDiedError)
+            if has_one_to_blame and len(questions) == 1:
+                yield gone
+            elif has_one_to_blame:
+                for question in questions:
+                    yield from self._answers(talks, [question])
+            elif any(talk.heard for talk in talks):
+                # One of its own for each: it will carry what that page was answered before.
+                yield from (EngineUnavailableError(str(gone)) for _ in questions)
+            else:
+                raise
 
     def _talk(self, page: PageImage, request: PageRequest) -> "_Talk":
         return _Talk(dialogue(Asking(self._spec, self._prompt, page, request, self._shown(request.examples))))
 
-    def _seconds_left(self, asked_at: float) -> float | None:
-        if self._page_seconds is None:
+    def _until(self, request: PageRequest) -> float | None:
+        bounds = [seconds for seconds in (self._page_seconds, request.seconds) if seconds is not None]
+        return self._clock() + min(bounds) if bounds else None
+
+    def _seconds_left(self, until: float | None) -> float | None:
+        if until is None:
             return None
-        left = self._page_seconds - (self._clock() - asked_at)
+        left = until - self._clock()
         if left <= 0:
-            raise EngineUnavailableError(f"the page took longer than {self._page_seconds:g} s")
+            raise AnswerLostError("answer_late", "the time for the page is over")
         return left
 
     def _shown(self, examples: Sequence[Example]) -> Shown:
@@ -108,28 +135,33 @@ class VlmEngine:
 
 
 class _Talk:
-    """The dialogue of one page as it stands: a `question` that waits for its answer, or the `outcome`."""
+    """The dialogue of one page as it stands: a `question` that waits for its answer, or the `outcome`.
+
+    `heard` are the raw answers so far, in the order in which they came.
+    """
 
     def __init__(self, steps: Dialogue) -> None:
         self.question: Question | None = None
-        self.outcome: PageAnswer | EngineError = EngineError("no answer yet")
+        self.outcome: PageAnswer | InferenceError = EngineError("no answer yet")
+        self.heard: list[RawAnswer] = []
         self._steps = steps
         self._step(lambda: next(steps))
 
-    def hear(self, raw: RawAnswer | EngineError) -> None:
-        """Take the answer to the question."""
-        if isinstance(raw, EngineError):
-            self.question, self.outcome = None, raw
-            self._steps.close()
+    def hear(self, said: RawAnswer | InferenceError) -> None:
+        """Take the answer to the question, or why there is none: the dialogue knows what it can do without."""
+        if isinstance(said, InferenceError):
+            self._step(lambda: self._steps.throw(said))
         else:
-            self._step(lambda: self._steps.send(raw))
+            self.heard.append(said)
+            self._step(lambda: self._steps.send(said))
 
     def _step(self, step: Callable[[], Question]) -> None:
         try:
             self.question = step()
         except StopIteration as end:
             self.question, self.outcome = None, end.value
-        except EngineError as failure:
+        except InferenceError as failure:
+            failure.attempts = failure.attempts or tuple(self.heard)
             self.question, self.outcome = None, failure
 
 

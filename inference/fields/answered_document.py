@@ -13,6 +13,7 @@ from inference.fields.locate import document_keywords
 from inference.types import DocumentTypeSpec, PageReading
 
 REPAIRED = "answer_repaired"
+SECOND_LOOK_FAILED = "second_look_failed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,12 @@ class AnsweredDocument:
         """Return the codes that hold for a claim whatever it says."""
         _, page_number = self.merged.values[path]
         answer = self.readings[page_number - 1].answer
-        repaired = (REPAIRED,) if answer is not None and answer.is_repaired else ()
-        return (*self.merged.findings.get(path, ()), *repaired)
+        findings = list(self.merged.findings.get(path, ()))
+        if answer is not None and answer.is_repaired:
+            findings.append(REPAIRED)
+        if answer is not None and answer.has_second_look_failed:
+            findings.append(SECOND_LOOK_FAILED)
+        return tuple(findings)
 
     def token_evidence(self, path: str) -> Mapping[str, float]:
         """Return what the tokens of a claim say, under the names given at `PageAnswer`; nothing where none do."""

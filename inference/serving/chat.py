@@ -5,15 +5,18 @@ import re
 
 import httpx
 
-from inference.errors import EngineError, EngineUnavailableError, InferenceError
-from inference.serving.retry import ConnectionLostError, ServerFailedError
+from inference.errors import AnswerLostError, EngineError, EngineUnavailableError, InferenceError
+from inference.serving.retry import ConnectionLostError, NotConnectedError, ServerFailedError
 
 KEEP_ALIVE_SECONDS = 4.0
 """The server closes an idle connection after five; the client should be the first."""
 
 CONNECT_SECONDS = 5.0
 
-_LATER = frozenset({408, 425, 429, 502, 503, 504})
+_LATER = frozenset({408, 425, 429})
+_BROKE_OFF = {502: "answer_lost", 504: "answer_late"}
+"""What a proxy says whose server broke off, or took too long. Were it simply away, it would have been so before."""
+
 _NOT_THE_PAGES_FAULT = {
     401: "the server refuses the key: see STET_VLLM_API_KEY",
     403: "the server refuses the key: see STET_VLLM_API_KEY",
@@ -40,19 +43,22 @@ def chat_client(url: str, api_key: str = "", *, transport: httpx.BaseTransport |
 def attempt(client: httpx.Client, body: bytes, seconds: float | None = None) -> bytes:
     """Send one chat request once and return the answer's bytes; wait at most `seconds` for it.
 
-    Raise ConnectionLostError and ServerFailedError where another attempt may help at once, EngineUnavailableError
-    where one may help later, EngineError where this request is refused for what it is.
+    Raise NotConnectedError, ConnectionLostError and ServerFailedError where another attempt may help at once,
+    AnswerLostError where no answer came of it, EngineUnavailableError where the server took nothing in hand,
+    EngineError where this request is refused for what it is.
     """
-    timeout = httpx.Timeout(seconds, connect=CONNECT_SECONDS)
+    timeout = httpx.Timeout(seconds, connect=CONNECT_SECONDS if seconds is None else min(seconds, CONNECT_SECONDS))
     headers = {"Content-Type": "application/json"}
     try:
         response = client.post("/v1/chat/completions", content=body, headers=headers, timeout=timeout)
-    except httpx.ConnectTimeout:
+    except (httpx.ConnectTimeout, httpx.PoolTimeout):
         raise EngineUnavailableError("the server does not answer: see STET_VLLM_URL") from None
     except httpx.TimeoutException:
-        raise EngineUnavailableError("the server did not answer in time") from None
+        raise AnswerLostError("answer_late", "the server did not answer in time") from None
+    except httpx.ConnectError as refused:
+        raise NotConnectedError(f"no connection to the server: {type(refused).__name__}") from None
     except httpx.TransportError as broken:
-        raise ConnectionLostError(f"no connection to the server: {type(broken).__name__}") from None
+        raise ConnectionLostError(f"the connection to the server broke: {type(broken).__name__}") from None
     if response.is_success:
         return response.content
     raise refusal(response.status_code, response.content)
@@ -66,6 +72,8 @@ def refusal(status: int, body: bytes) -> InferenceError:
     """
     if status == 500:
         return ServerFailedError("the server failed on a request")
+    if status in _BROKE_OFF:
+        return AnswerLostError(_BROKE_OFF[status], f"the server broke off ({status})")
     if status > 500 or status in _LATER:
         return EngineUnavailableError(f"the server cannot answer now ({status})")
     if status in _NOT_THE_PAGES_FAULT:

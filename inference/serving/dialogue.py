@@ -4,6 +4,7 @@ The dialogue of a page is a generator that yields questions and is sent raw answ
 drives one of them, a back-fill drives many side by side.
 """
 
+import contextlib
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from inference.answers.logprobs import token_evidence
 from inference.answers.parse import Understood, understand
 from inference.answers.schema import constrained, validation_message
-from inference.errors import AnswerError
+from inference.errors import AnswerError, AnswerLostError, EngineError
 from inference.serving.page_images import PreparedImage, prepare_page
 from inference.serving.prompts import Prompt, turns_for
 from inference.serving.questions import Question
@@ -26,6 +27,10 @@ ASK_FREE_AFTER = frozenset({"answer_unreadable", "answer_cut_short", "answer_rep
 
 ASK_AGAIN_AFTER = frozenset({"answer_unreadable", "answer_empty", "answer_invalid"})
 """What a message may mend. An answer that ran on would run on again."""
+
+NO_ANSWER = (EngineError, AnswerLostError)
+"""What a question may meet that the server had in hand. A second question can do without an answer, the first cannot;
+a server that is away is another matter: the page is read when it is back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,8 @@ class Asking:
         if raw.finish_reason == "repetition":
             raise AnswerError("answer_repeats", [("", "was stopped by the server for repeating itself")], (raw,))
         may_be_empty = self.page.page_number > 1 or not self.request.words
-        return understand(raw, self.request.schema, may_be_empty=may_be_empty)
+        printed = " ".join(word.text for word in self.request.words)
+        return understand(raw, self.request.schema, may_be_empty=may_be_empty, printed=printed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,35 +83,42 @@ def dialogue(asking: Asking) -> Dialogue:
     """Ask about one page; return its answer with evidence, or raise AnswerError with every raw answer there was.
 
     A document type marked high value is read a second time at the other scale. That reading votes and never replaces
-    the first: one that cannot be understood agrees with nothing.
+    the first: one that cannot be understood agrees with nothing, and so does one that was refused or never came. That
+    one is told of, too.
     """
     imaging = asking.spec.imaging
     read, attempts = yield from _reading(asking, prepare_page(asking.page, imaging))
     raw = attempts[-1]
     evidence = token_evidence(raw.text, raw.tokens, read.values)
+    has_failed = False
     if imaging.second_long_side and is_high_value(asking.request.spec):
         # Not simply at that long side: a page smaller than both would be read twice as the same image, and agree.
         image = prepare_page(asking.page, imaging, imaging.second_long_side / imaging.long_side)
         try:
             second, others = yield from _reading(asking, image)
             agreement = vote(read.values, second.values)
-        except AnswerError as failure:
+        except NO_ANSWER as failure:
+            has_failed = not isinstance(failure, AnswerError)
             agreement, others = vote(read.values, {}), failure.attempts
         attempts = (*others, *attempts)
         for path, share in agreement.items():
             evidence.setdefault(path, {})["vote_agreement"] = share
-    return PageAnswer(read.values, read.is_repaired, read.repairs, evidence, attempts)
+    return PageAnswer(read.values, read.is_repaired, read.repairs, evidence, attempts, has_failed)
 
 
 def _reading(
     asking: Asking, image: PreparedImage
 ) -> Generator[Question, RawAnswer, tuple[Understood, tuple[RawAnswer, ...]]]:
-    """Ask once, and once more where that may help; return the better answer and all raw ones, its own the last."""
+    """Ask once, and once more where that may help; return the better answer and all raw ones, its own the last.
+
+    A second question that is refused, or whose answer is lost, leaves what the first one brought.
+    """
     is_constrained = asking.spec.decoding.is_constrained
     tries = [_try(asking, (yield asking.question(image, is_constrained=is_constrained)), is_constrained)]
     again = _once_more(asking, image, tries[0])
     if again is not None:
-        tries.append(_try(asking, (yield again), again.schema is not None))
+        with contextlib.suppress(*NO_ANSWER):
+            tries.append(_try(asking, (yield again), again.schema is not None))
     best = min(tries, key=lambda one: one.n_problems)
     if best.read is None:
         last = tries[-1].failure or AnswerError("answer_invalid")

@@ -5,7 +5,8 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from inference.errors import EngineUnavailableError
+from inference.answers.strict import NotStrictError, read_strictly_at
+from inference.errors import AnswerLostError
 from inference.serving.closing import BraceScanner
 from inference.serving.page_images import PreparedImage
 from inference.serving.partial_tokens import with_shared_bytes
@@ -13,8 +14,11 @@ from inference.serving.prompts import compact_json
 from inference.serving.questions import Question, Turn
 from inference.types import RawAnswer, Token, VlmSpec
 
-STOP_AFTER_OBJECT = ("\n}", "}\n```")
-"""What closes the first object of free text, as a rule: printed over several lines, or in a fence."""
+STOP_AFTER_OBJECT = ("}\n```", "}\n\n")
+"""What stands behind the first object of free text and never within it: the end of its fence, or an empty line.
+
+A brace at the start of a line would be no such thing: without indentation each row of a table ends with one.
+"""
 
 FINISH_REASONS = frozenset({"stop", "length", "repetition"})
 
@@ -73,7 +77,7 @@ def _content(turn: Turn, urls: Iterator[str]) -> str | list[dict[str, Any]]:
 def raw_answer(response: bytes, *, is_free: bool, seconds: float) -> RawAnswer:
     """Return what a response says; `is_free` when nothing bound the answer.
 
-    Raise EngineUnavailableError where this is no answer of a chat endpoint, or the server gave the request up.
+    Raise AnswerLostError where this is no answer of a chat endpoint, or the server gave the request up.
     """
     try:
         data = json.loads(response)
@@ -85,13 +89,30 @@ def raw_answer(response: bytes, *, is_free: bool, seconds: float) -> RawAnswer:
         counts = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
         stop_reason = choice.get("stop_reason")
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise EngineUnavailableError("what answered is no chat-completion endpoint: see STET_VLLM_URL") from None
+        raise AnswerLostError(
+            "answer_lost", "what answered is no chat-completion endpoint: see STET_VLLM_URL"
+        ) from None
     if finish_reason not in FINISH_REASONS:
-        raise EngineUnavailableError("the server gave the request up")
-    if is_free and stop_reason in STOP_AFTER_OBJECT and not BraceScanner().feed(text):
-        # A brace closed at the start of a line, and the object that was asked for is still open: cut short by us.
-        finish_reason = "length"
+        raise AnswerLostError("answer_lost", "the server gave the request up")
+    finish_reason = finish_of(text, finish_reason, stop_reason, is_free=is_free)
     return RawAnswer(text, finish_reason, tokens, *counts, seconds)
+
+
+def finish_of(text: str, finish_reason: str, stop_reason: object, *, is_free: bool) -> str:
+    """Return why an answer ended, as far as its object goes, in which alone lies the interest.
+
+    Free text that was stopped inside its object was cut short, by us; free text that ran on to its limit behind its
+    object was not. An object that follows another one may be the one that was meant.
+    """
+    if is_free and finish_reason == "stop" and stop_reason in STOP_AFTER_OBJECT and not BraceScanner().feed(text):
+        return "length"
+    if is_free and finish_reason == "length" and "{" in text:
+        try:
+            _, end = read_strictly_at(text, text.index("{"))
+        except NotStrictError:
+            return finish_reason
+        return finish_reason if "{" in text[end:] else "stop"
+    return finish_reason
 
 
 def _tokens(entries: Sequence[Mapping[str, Any]]) -> tuple[Token, ...]:

@@ -44,6 +44,8 @@ class PageAnswer:
     "token_margin" (smallest lead over the next token, 0-1), "token_entropy" (largest, nats), "n_tokens"; a field whose
     tokens were all forced has none. "vote_agreement" (0-1) is there where a page was read at two scales.
     `attempts` holds the raw answers, the last one being the one understood; they are stored apart.
+    `has_second_look_failed`: the page was to be read at two scales, and the second question was refused or its answer
+    lost.
     """
 
     values: Mapping[str, Any]
@@ -51,6 +53,7 @@ class PageAnswer:
     repairs: tuple[str, ...] = ()
     evidence: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     attempts: tuple[RawAnswer, ...] = ()
+    has_second_look_failed: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return plain JSON data without the attempts; `from_json` is its inverse."""
@@ -59,6 +62,7 @@ class PageAnswer:
             "is_repaired": self.is_repaired,
             "repairs": list(self.repairs),
             "evidence": {path: dict(numbers) for path, numbers in self.evidence.items()},
+            **({"has_second_look_failed": True} if self.has_second_look_failed else {}),
         }
 
     @classmethod
@@ -69,4 +73,5 @@ class PageAnswer:
             is_repaired=data["is_repaired"],
             repairs=tuple(data["repairs"]),
             evidence=data["evidence"],
+            has_second_look_failed=data.get("has_second_look_failed", False),
         )

@@ -23,13 +23,15 @@ class Example:
 class PageRequest:
     """What to read on one page: the document type as spec and as JSON Schema, and up to two examples.
 
-    `words` are what the OCR reader found on the same page; they go along into the reading (R5).
+    `words` are what the OCR reader found on the same page; they go along into the reading (R5). `seconds` is the time
+    that is left for the page, all questions together; None is as much as the engine gives.
     """
 
     spec: DocumentTypeSpec
     schema: Mapping[str, Any]
     examples: tuple[Example, ...] = ()
     words: tuple[Word, ...] = ()
+    seconds: float | None = None
 
     @property
     def digest(self) -> str:

@@ -24,6 +24,14 @@ def settle_document(
         publish_document(duplicate, name)
 
 
+def note_wait(document_id: int, status: DocumentStatus, code: str) -> None:
+    """Say on a document that stands in `status` what it waits for, within the caller's transaction.
+
+    When it was last touched stays as it is: the sweep goes by that, and nothing has moved.
+    """
+    Document.objects.filter(pk=document_id, status=status).update(reasons=[code])
+
+
 def follow_original(duplicate: Document, original: Document) -> None:
     """Give a duplicate the standing of the document it repeats."""
     duplicate.status, duplicate.band = original.status, original.band

@@ -29,11 +29,17 @@ def store_reading(key: ReadingKey, reading: PageReading, perceptual_hash: str = 
     return kept.pk
 
 
-def store_raw_answers(key: ReadingKey, attempts: Sequence[Attempt], error_code: str = "") -> None:
-    """Keep the attempts at one page, first to last, within the caller's transaction."""
+def store_raw_answers(
+    key: ReadingKey, attempts: Sequence[Attempt], error_code: str = "", page_read_id: int | None = None
+) -> None:
+    """Keep the attempts at one page, first to last, within the caller's transaction.
+
+    `page_read_id` is the page read that they were made for, None where no run asked (an evaluation).
+    """
     RawAnswer.objects.bulk_create(
         RawAnswer(
             **asdict(key),
+            page_read_id=page_read_id,
             attempt=number,
             # Half a surrogate pair, of which UTF-8 knows nothing, is kept as an escape.
             text_gzip=gzip.compress(attempt.text.encode(errors="backslashreplace"), mtime=0),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -9,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from review.actions._audit import record_audit
-from review.actions._documents import publish_document, settle_document
+from review.actions._documents import note_wait, publish_document, settle_document
 from review.actions._enqueue import READ_PAGE, enqueue
 from review.actions._pages import EngineIdentity, StoredPage, ensure_engine_version, plan_page_reads, replace_pages
 from review.actions._storing import keep_bytes
@@ -67,12 +68,14 @@ def keep_opening(*, document: Document) -> None:
         )
 
 
-def postpone_opening(*, document: Document) -> None:
-    """Give an attempt back that came to nothing through no fault of the file (no engine, no space)."""
+def postpone_opening(*, document: Document, code: str) -> None:
+    """Give an attempt back that came to nothing through no fault of the file (no engine, no space); `code` says why."""
     with transaction.atomic(durable=True):
-        Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED, n_attempts=document.n_attempts).update(
-            n_attempts=F("n_attempts") - 1
-        )
+        mine = Document.objects.filter(
+            pk=document.pk, status=DocumentStatus.RECEIVED, n_attempts=document.n_attempts
+        ).update(n_attempts=F("n_attempts") - 1)
+        if mine:
+            note_wait(document.pk, DocumentStatus.RECEIVED, code)
 
 
 def keep_page_image(project_id: int, content_hash: str, data: bytes) -> str:
@@ -86,17 +89,24 @@ def keep_page_image(project_id: int, content_hash: str, data: bytes) -> str:
 
 
 def record_opened(
-    *, actor: Actor, document: Document, pages: Sequence[StoredPage], engine: EngineIdentity
+    *,
+    actor: Actor,
+    document: Document,
+    pages: Sequence[StoredPage],
+    engine: EngineIdentity,
+    is_read_at_once: bool = True,
 ) -> list[PageRead] | None:
     """Write down the pages of a document and the work of reading them; None when somebody else has done so.
 
     Returns the page reads in order. More than one are queued, one task each; a single one is the caller's to go on
-    with at once, which saves a round through the queue.
+    with at once, which saves a round through the queue. A caller that has no time left for it says so
+    (`is_read_at_once` false): then that one is queued as well.
     """
     with transaction.atomic(durable=True):
         now = timezone.now()
         schema_version = document.document_type.active_version
-        changes = {"status": DocumentStatus.PROCESSING, "n_pages": len(pages), "n_pages_read": 0, "touched_at": now}
+        changes: dict[str, Any] = {"status": DocumentStatus.PROCESSING, "n_pages": len(pages), "touched_at": now}
+        changes |= {"n_pages_read": 0, "reasons": []}
         mine = Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED).update(
             schema_version=schema_version, **changes
         )
@@ -106,7 +116,7 @@ def record_opened(
         page_reads = plan_page_reads(run, replace_pages(document, pages))
         for name, value in changes.items():
             setattr(document, name, value)
-        if len(page_reads) > 1:
+        if len(page_reads) > 1 or not is_read_at_once:
             for page_read in page_reads:
                 enqueue(READ_PAGE, page_read.pk)
         detail = {"run": run.pk, "engine": engine.name, "n_pages": len(pages)}

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from inference.types import DocumentTypeSpec, FieldReading, PageReading, RawAnswer
 from review.actions._audit import record_audit
 from review.actions._claims import new_claim_token
-from review.actions._documents import publish_document, settle_document
+from review.actions._documents import note_wait, publish_document, settle_document
 from review.actions._enqueue import enqueue_opening
 from review.actions._findings import evidence_of, with_schema_findings, without_groups
 from review.actions._pages import has_unfinished_pages
@@ -52,6 +52,7 @@ from review.selectors.engines import base_id_of, is_proven
 from review.selectors.reading import ReadingKey
 
 ENGINE_FAILED = "engine_failed"
+ROUTING_FAILED = "routing_failed"
 UNUSABLE = "unusable"
 
 
@@ -61,6 +62,11 @@ class ClaimedPage:
 
     page_read: PageRead
     token: str
+
+    @property
+    def is_last_attempt(self) -> bool:
+        """Whether nobody will try again where this attempt comes to nothing."""
+        return self.page_read.n_attempts >= settings.STET_MAX_ATTEMPTS
 
     @property
     def run(self) -> ExtractionRun:
@@ -111,12 +117,19 @@ def _is_free(page_read: PageRead) -> bool:
     return page_read.state == PageReadState.CLAIMED and is_stale
 
 
-def release_page(*, claim: ClaimedPage, is_counted: bool) -> None:
-    """Give a claimed page back unread; `is_counted` false gives the attempt back too (the engine could not be had)."""
+def release_page(*, claim: ClaimedPage, is_counted: bool, code: str = "", attempts: Sequence[RawAnswer] = ()) -> None:
+    """Give a claimed page back unread; `is_counted` false gives the attempt back too (the engine could not be had).
+
+    `code` says on the document why it waits, until the page is read. `attempts` are the answers of a language model
+    that was lost before its last one: they are kept.
+    """
     with transaction.atomic(durable=True):
-        _mine(claim).update(
+        is_mine = _mine(claim).update(
             state=PageReadState.PENDING, claim_token="", n_attempts=F("n_attempts") - (0 if is_counted else 1)
         )
+        store_raw_answers(claim.reading_key, attempts, code, claim.page_read.pk)
+        if is_mine and code:
+            note_wait(claim.run.document_id, DocumentStatus.PROCESSING, code)
 
 
 def _mine(claim: ClaimedPage) -> QuerySet[PageRead]:
@@ -170,7 +183,7 @@ def fail_page(
         if not _mine(claim).update(state=PageReadState.FAILED, error_code=code, reading_id=words_reading_id):
             transaction.set_rollback(True)
             return False
-        store_raw_answers(claim.reading_key, attempts, code)
+        store_raw_answers(claim.reading_key, attempts, code, claim.page_read.pk)
         detail = {"run": claim.run.pk, "page_number": claim.page_read.page.page_number, "error": code}
         return _finish_page(actor, claim, detail)
 
@@ -180,7 +193,7 @@ def _touch(claim: ClaimedPage, *, n_read: int) -> bool:
     # waits here for the first, and then sees that it is the last.
     return bool(
         Document.objects.filter(pk=claim.run.document_id, status=DocumentStatus.PROCESSING).update(
-            n_pages_read=F("n_pages_read") + n_read, touched_at=timezone.now()
+            n_pages_read=F("n_pages_read") + n_read, touched_at=timezone.now(), reasons=[]
         )
     )
 
@@ -190,7 +203,7 @@ def _keep_reading(claim: ClaimedPage, reading: PageReading) -> int:
     if reading.quality:
         Page.objects.filter(pk=page.pk).update(quality=dict(reading.quality))
     if reading.answer is not None:
-        store_raw_answers(claim.reading_key, reading.answer.attempts)
+        store_raw_answers(claim.reading_key, reading.answer.attempts, page_read_id=claim.page_read.pk)
     return store_reading(claim.reading_key, reading, page.perceptual_hash)
 
 
@@ -199,6 +212,19 @@ def _finish_page(actor: Actor, claim: ClaimedPage, detail: Mapping[str, object])
     record_audit(actor, "document.page_read", document, project=document.project_id, detail=detail)
     publish_document(document, "document.page_read")
     return not has_unfinished_pages(claim.run.pk)
+
+
+def begin_routing(*, run_id: int) -> int | None:
+    """Count an attempt to route a run whose pages are all read or failed, before it is begun; return its number.
+
+    None when there is nothing to route. What is read can be such that fields are never made of it: that has an end,
+    too. No audit row: nothing has happened yet.
+    """
+    with transaction.atomic(durable=True):
+        due = ExtractionRun.objects.filter(pk=run_id, state=RunState.READING, is_current=True)
+        if has_unfinished_pages(run_id) or not due.update(n_routing_attempts=F("n_routing_attempts") + 1):
+            return None
+        return ExtractionRun.objects.values_list("n_routing_attempts", flat=True).get(pk=run_id)
 
 
 def complete_run(

@@ -11,21 +11,26 @@ from review.models import ExtractionRun
 from review.selectors.reading import ReadingKey
 
 
-def keep_reading(*, key: ReadingKey, reading: PageReading, perceptual_hash: str = "") -> int:
+def keep_reading(
+    *, key: ReadingKey, reading: PageReading, perceptual_hash: str = "", page_read_id: int | None = None
+) -> int:
     """Keep what was read outside of a claim, and how a language model said it; return the reading's id.
 
-    A reading that is there already stands. No audit row: nothing happens to a document.
+    `page_read_id` is the page read that it was asked for, where it was for one. A reading that is there already stands.
+    No audit row: nothing happens to a document.
     """
     with transaction.atomic(durable=True):
         if reading.answer is not None:
-            store_raw_answers(key, reading.answer.attempts)
+            store_raw_answers(key, reading.answer.attempts, page_read_id=page_read_id)
         return store_reading(key, reading, perceptual_hash)
 
 
-def keep_attempts(*, key: ReadingKey, attempts: Sequence[RawAnswer], error_code: str) -> None:
+def keep_attempts(
+    *, key: ReadingKey, attempts: Sequence[RawAnswer], error_code: str, page_read_id: int | None = None
+) -> None:
     """Keep the answers of a language model that could not be used, outside of a claim. No audit row, as above."""
     with transaction.atomic(durable=True):
-        store_raw_answers(key, attempts, error_code)
+        store_raw_answers(key, attempts, error_code, page_read_id)
 
 
 def settle_request(*, run: ExtractionRun, request_digest: str, examples: Sequence[Mapping[str, Any]]) -> ExtractionRun:

@@ -1,8 +1,9 @@
 """The django-q2 clusters as one thing that starts, lives and stops: guards, each with workers, pusher and monitor.
 
-One sees to everything that is queued. The other, with one worker, sees to what somebody waits for at a desk: that never
-stands behind a thousand pages, whatever the order of the queue. Its worker loads the engine before anybody asks, and
-does not share a core with bulk reading as an equal: the first cluster is nice (STET_BULK_NICENESS).
+One sees to everything that is queued; its workers load the models that live in their process (`vllm_offline`,
+`transformers_local`) before they take a page. The other, with one worker, sees to what somebody waits for at a desk:
+that never stands behind a thousand pages, whatever the order of the queue. Its worker loads the engine before anybody
+asks, and does not share a core with bulk reading as an equal: the first cluster is nice (STET_BULK_NICENESS).
 """
 
 import contextlib
@@ -22,7 +23,8 @@ from django_q.cluster import Sentinel
 from django_q.conf import Conf
 from django_q.signals import post_spawn
 
-from review.tasks import TaskFailedError, free_dead_claims
+from review.tasks import TaskFailedError, free_dead_claims, warm_up_models
+from review.tasks_loading import load_only_at_start
 from review.tasks_regions import warm_up
 
 QUEUE_SUSPECT = 3
@@ -53,6 +55,7 @@ class Guard(Sentinel):  # type: ignore[misc]
 def _guard_all(stop: Any, started: Any) -> None:  # noqa: ANN401 - the context's events
     # Inherited by the workers. Where a core is wanted by both, the desk's worker and the web get nearly all of it.
     os.nice(settings.STET_BULK_NICENESS)
+    post_spawn.connect(_load_models, dispatch_uid="load_models")
     Guard(stop, started, uuid.uuid4())
 
 
@@ -118,6 +121,18 @@ def _on_spawn(**_: object) -> None:
 def _warm_up(**_: object) -> None:
     with contextlib.suppress(TaskFailedError):
         warm_up()
+
+
+def _load_models(**_: object) -> None:
+    # The worker is idle by the guard's watch: no task's time runs yet.
+    load_only_at_start(_make_room)
+    with contextlib.suppress(TaskFailedError):
+        warm_up_models()
+
+
+def _make_room() -> None:
+    """Have this worker replaced when its task is done, as one is that has grown too large: any size is, from now on."""
+    Conf.MAX_RSS = 1
 
 
 post_spawn.connect(_on_spawn, dispatch_uid="free_dead_claims")

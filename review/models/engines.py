@@ -87,13 +87,17 @@ class RawAnswer(models.Model):
     """One attempt of a language model at one page, as it came: kept for STET_RAW_ANSWER_DAYS whatever became of it.
 
     `text_gzip` is the text in UTF-8, compressed. `attempt` counts from 1 within one read of the page; `error_code`
-    says why that read failed, "" where the answer was understood.
+    says why that read failed, "" where the answer was understood. `page_read` is the page of a run that asked; it is
+    null where none did (an evaluation), for answers older than this column, and once the document is gone.
     """
 
     project = models.ForeignKey("Project", on_delete=models.CASCADE, related_name="+")
     engine_version = models.ForeignKey(EngineVersion, on_delete=models.PROTECT, related_name="+")
     content_hash = models.CharField(_("content hash"), max_length=64)
     request_digest = models.CharField(_("digest of the request"), max_length=64)
+    page_read = models.ForeignKey(
+        "PageRead", on_delete=models.SET_NULL, null=True, related_name="raw_answers", verbose_name=_("page read")
+    )
     attempt = models.PositiveSmallIntegerField(_("attempt"))
     text_gzip = models.BinaryField(_("text, compressed"))
     finish_reason = models.CharField(_("why it ended"), max_length=20)

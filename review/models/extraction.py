@@ -42,6 +42,7 @@ class ExtractionRun(models.Model):
     request_digest = models.CharField(_("digest of the request"), max_length=64, blank=True)
     examples = models.JSONField(_("examples"), default=list)
     cpu_seconds = models.FloatField(_("CPU seconds"), default=0)
+    n_routing_attempts = models.PositiveSmallIntegerField(_("attempts to route it"), default=0)
     started_at = models.DateTimeField(_("started at"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished at"), null=True)
 

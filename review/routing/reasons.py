@@ -13,6 +13,9 @@ class Reason(StrEnum):
     ANSWER_EMPTY = "answer_empty"
     ANSWER_UNREADABLE = "answer_unreadable"
     ANSWER_INVALID = "answer_invalid"
+    ANSWER_LOST = "answer_lost"
+    ANSWER_LATE = "answer_late"
+    ROUTING_FAILED = "routing_failed"
     SCHEMA_INVALID = "schema_invalid"
     ROWS_LEFT_OUT = "rows_left_out"
     LOW_QUALITY = "low_quality"
@@ -34,7 +37,7 @@ class Reason(StrEnum):
         return self in _FAULTS
 
 
-_FAILURES = frozenset(reason for reason in Reason if reason.startswith(("engine_failed", "answer_")))
+_FAILURES = frozenset(reason for reason in Reason if reason.startswith(("engine_failed", "answer_", "routing_")))
 _FAULTS = _FAILURES | {Reason.SCHEMA_INVALID, Reason.ROWS_LEFT_OUT, Reason.LOW_QUALITY, Reason.NOTHING_READ}
 _ORDER = {reason: position for position, reason in enumerate(Reason)}
 
@@ -60,7 +63,7 @@ def reason_for_finding(finding: str) -> Reason:
 
 
 def reason_for_failure(code: str) -> Reason:
-    """Return the reason that a page's error code gives; ENGINE_FAILED for any that is no language model's answer."""
+    """Return the reason that the code of a page or a run gives; ENGINE_FAILED for any that has none of its own."""
     return Reason(code) if code in _FAILURES else Reason.ENGINE_FAILED
 
 

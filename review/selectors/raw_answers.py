@@ -13,9 +13,13 @@ SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """One attempt at one page: its text as it came, why it ended, and the code of what was wrong, "" if nothing was."""
+    """One attempt at one page: its text as it came, why it ended, and the code of what was wrong, "" if nothing was.
+
+    `run_id` is the run that asked, of this document or of another one with the same pixels; None where none did.
+    """
 
     page_number: int
+    run_id: int | None
     attempt: int
     text: str
     finish_reason: str
@@ -39,13 +43,17 @@ def raw_answers_of(project_id: int, run: ExtractionRun | None, pages: Sequence[P
         request_digest=run.request_digest,
         content_hash__in=numbers,
     )
-    views = [_view(answer, numbers[answer.content_hash]) for answer in answers.order_by("-pk")[:SHOWN]]
+    views = [
+        _view(answer, numbers[answer.content_hash])
+        for answer in answers.select_related("page_read").order_by("-pk")[:SHOWN]
+    ]
     return sorted(views, key=lambda view: (view.page_number, view.at, view.attempt))
 
 
 def _view(answer: RawAnswer, page_number: int) -> AnswerView:
     return AnswerView(
         page_number=page_number,
+        run_id=answer.page_read.run_id if answer.page_read is not None else None,
         attempt=answer.attempt,
         text=gzip.decompress(answer.text_gzip).decode(),
         finish_reason=answer.finish_reason,

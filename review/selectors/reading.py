@@ -90,10 +90,15 @@ def unread_page_ids(document_id: int) -> list[int]:
     return list(reads.order_by("page__page_number").values_list("pk", flat=True))
 
 
+def run_being_read(run_id: int) -> ExtractionRun | None:
+    """Return a run that is the current one of its document and not routed yet, with all that routing it needs."""
+    runs = ExtractionRun.objects.select_related("schema_version", "document__document_type", "engine_version__base")
+    return runs.filter(pk=run_id, state=RunState.READING, is_current=True).first()
+
+
 def run_to_route(run_id: int) -> RunToRoute | None:
     """Return a run with all its readings; None while pages are unread, or when it was routed already."""
-    runs = ExtractionRun.objects.select_related("schema_version", "document__document_type", "engine_version__base")
-    run = runs.filter(pk=run_id, state=RunState.READING, is_current=True).first()
+    run = run_being_read(run_id)
     if run is None:
         return None
     reads = list(PageRead.objects.filter(run=run).select_related("page", "reading").order_by("page__page_number"))

@@ -5,6 +5,7 @@ from django.db.models import Q, QuerySet
 from review.exceptions import NotFoundError
 from review.models import Document, DocumentType, EngineVersion, ExtractionRun, Project, Rollout, RolloutStage, RunRole
 from review.routing.sampling import Purpose, draw
+from review.selectors.engines import base_of, is_declared
 
 VERSIONS_OFFERED = 50
 _READING = (RolloutStage.CANARY, RolloutStage.LIVE)
@@ -36,6 +37,16 @@ def versions_reading(project: Project, document_type: DocumentType | None = None
     live = {one.document_type_id: one.engine_version for one in rollouts if one.stage == RolloutStage.LIVE}
     found = {live.get(one.pk, project.engine_version) for one in types} | {one.engine_version for one in rollouts}
     return sorted(found, key=lambda version: version.pk if version is not None else 0)
+
+
+def declared_versions_in_use() -> list[EngineVersion]:
+    """Return the declared versions (language models) that read for a project or in a roll-out, alone or as a base."""
+    reading = EngineVersion.objects.filter(
+        Q(pk__in=Project.objects.exclude(engine_version=None).values("engine_version"))
+        | Q(pk__in=Rollout.objects.exclude(stage=RolloutStage.RETIRED).values("engine_version"))
+    )
+    bases = {base_of(version) for version in reading.select_related("base")}
+    return sorted((base for base in bases if is_declared(base)), key=lambda base: base.pk)
 
 
 def stand_in_of(document_type: DocumentType) -> EngineVersion | None:

@@ -1,5 +1,6 @@
 """Workers die (kill -9, native crashes); nothing is lost, nothing is double, the document says what happened."""
 
+import json
 import os
 import signal
 import time
@@ -9,6 +10,7 @@ from inference.imaging.hashing import content_hash
 from inference.imaging.pages import open_pages
 from review.actions.intake import file_limits
 from tests.faults.house import House, children_of
+from tests.faults.hurried_settings import TASK_SECONDS
 from tests.review.conftest import WORDS, picture
 from tests.review.vlm import answering
 
@@ -18,6 +20,11 @@ def hash_of(data: bytes, tmp_path: Path) -> str:
     path.write_bytes(data)
     (page,) = open_pages(path, file_limits())
     return content_hash(page.image)
+
+
+def workers_of(pid: int) -> set[int]:
+    """The processes that the guards of `work` have started."""
+    return {child for guard in children_of(pid) for child in children_of(guard)}
 
 
 def nothing_is_double(house: House, n: int) -> None:
@@ -125,6 +132,12 @@ def test_work_stops_cleanly_and_finishes_what_it_has_in_hand(house: House) -> No
     assert house.count("workerheartbeat") == 0
 
 
+QUEUE_AGAIN = """
+from review.actions._enqueue import enqueue_opening
+from review.models import Document
+enqueue_opening(Document.objects.get(filename="second").pk, 1)
+"""
+
 DECLARE = """
 from review.models import Project
 from tests.review.vlm import read_with_vlm
@@ -145,3 +158,42 @@ def test_a_worker_killed_between_the_two_readers_asks_the_model_once(house: Hous
     assert house.rows("SELECT state, n_attempts FROM review_pageread") == [("read", 2)]
     assert (house.count("reading"), house.count("rawanswer")) == (2, 1)
     nothing_is_double(house, 1)
+
+
+def test_a_model_that_loads_for_longer_than_a_task_may_take_is_loaded_before_any_page(house: House) -> None:
+    """Loaded within the task of its first page, it would be ended with it, each time anew."""
+    declared = house.run("shell", "-c", DECLARE)
+    assert declared.returncode == 0, declared.stderr
+    house.settings["DJANGO_SETTINGS_MODULE"] = "tests.faults.hurried_settings"
+    house.script(answering())
+    script = json.loads((house.folder / "answers.json").read_text())
+    # Longer than the task's time and the guard's grace of three seconds together.
+    slow = TASK_SECONDS + 6
+    (house.folder / "answers.json").write_text(json.dumps(script | {"load_seconds": slow}))
+    house.send(one=picture("one"))
+    house.start("work")
+    house.wait_until_finished(1)
+    assert house.rows("SELECT state, n_attempts FROM review_pageread") == [("read", 1)]
+    assert house.rows("SELECT n_attempts FROM review_document") == [(1,)]
+    assert house.rows("SELECT count(*) FROM django_q_task WHERE NOT success") == [(0,)]
+
+
+def test_a_model_that_its_project_was_given_later_is_loaded_by_a_worker_that_takes_this_ones_place(
+    house: House,
+) -> None:
+    house.script(answering())
+    house.send(first=picture("first"))
+    work = house.start("work")
+    house.wait_until_finished(1)
+    before = workers_of(work.pid)
+    declared = house.run("shell", "-c", DECLARE)
+    assert declared.returncode == 0, declared.stderr
+    house.send(second=picture("second"))
+    house.wait_for(lambda: before - workers_of(work.pid), "a worker is replaced")
+    waiting = house.rows("SELECT status, reasons, n_attempts FROM review_document WHERE filename = 'second'")
+    assert waiting == [("received", '["engine_unavailable"]', 0)]
+    # What the sweep would do within a minute or two.
+    queued = house.run("shell", "-c", QUEUE_AGAIN)
+    assert queued.returncode == 0, queued.stderr
+    house.wait_until_finished(2)
+    assert house.rows("SELECT max(n_attempts) FROM review_pageread") == [(1,)]

@@ -69,6 +69,24 @@ def test_only_the_module_of_the_engine_asked_for_is_imported(fake_module: list[s
 
 
 @pytest.mark.usefixtures("fake_module")
+def test_process_knows_what_it_has_built() -> None:
+    assert not registry.is_built("rapidocr")
+    engine = registry.engine_for("rapidocr")
+    assert registry.is_built("rapidocr")
+    assert not registry.is_built("scripted")
+    registry.forget_engine(engine)
+    assert not registry.is_built("rapidocr")
+
+
+@pytest.mark.usefixtures("fake_module")
+def test_one_engine_that_is_dropped_takes_no_other_with_it() -> None:
+    kept, dropped = registry.engine_for("scripted"), registry.engine_for("rapidocr")
+    registry.forget_engine(dropped)
+    assert registry.engine_for("scripted") is kept
+    assert registry.engine_for("rapidocr") is not dropped
+
+
+@pytest.mark.usefixtures("fake_module")
 def test_process_builds_an_engine_once() -> None:
     assert registry.engine_for("rapidocr") is registry.engine_for("rapidocr")
     assert Built.count == 1

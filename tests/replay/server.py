@@ -23,7 +23,8 @@ class ReplayServer:
 
     A request that differs from the recorded one is answered with 418 and makes the `with` block fail at its end, as
     do exchanges that nobody asked for: record them again (`python -m tests.replay.record URL`). `faults` maps the
-    number of a chat request (from 0) to "reset": its connection breaks, and the exchange stays for the next request.
+    number of a chat request (from 0) to "reset": its connection breaks, and the exchange stays for the next request;
+    or to "die": nothing listens any more after that.
     """
 
     def __init__(
@@ -59,6 +60,10 @@ class ReplayServer:
             assert self.differences == []
             assert [one.request for one in self.left] == [], "recorded questions that were not asked"
 
+    def stop_listening(self) -> None:
+        """Take no connection any more."""
+        self._server.socket.close()
+
     def serve_forever(self) -> None:
         self._server.serve_forever()
 
@@ -93,7 +98,10 @@ def _handler_of(replay: ReplayServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             number, replay.n_chats = replay.n_chats, replay.n_chats + 1
-            if replay.faults.get(number) == "reset":
+            fault = replay.faults.get(number)
+            if fault == "die":
+                replay.stop_listening()
+            if fault in ("reset", "die"):
                 # A zero linger makes the close a reset, as a server does that gave a connection up.
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.close_connection = True

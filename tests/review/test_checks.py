@@ -8,7 +8,9 @@ from django.test import override_settings
 from PIL import Image
 from pytest_django import Settings
 
-from review.checks import check_settings
+from inference.serving.health import REQUEST_SECONDS
+from review.checks import AROUND_PAGE_SECONDS, check_settings
+from review.tasks import READ_AT_ONCE_SECONDS
 
 QUEUE = {"timeout": 120, "retry": 150}
 
@@ -34,6 +36,7 @@ def test_django_runs_the_checks(settings: Settings) -> None:
         ({"STET_MAX_PIXELS": 2 * (Image.MAX_IMAGE_PIXELS or 0) + 1}, "review.E003"),
         ({"STET_PDF_SECONDS": 120}, "review.E005"),
         ({"STET_MODEL_SECONDS": 120}, "review.E006"),
+        ({"STET_MODEL_SECONDS": 91}, "review.E006"),
         ({"STET_CLAIM_SECONDS": 120}, "review.W001"),
     ],
 )
@@ -42,6 +45,12 @@ def test_what_cannot_work_is_named(changes: dict[str, object], check_id: str) ->
         messages = check_settings()
     assert [message.id for message in messages] == [check_id]
     assert messages[0].hint
+
+
+def test_a_page_may_take_what_its_task_leaves_beside_opening_and_storing(settings: Settings) -> None:
+    settings.STET_MODEL_SECONDS = settings.Q_CLUSTER["timeout"] - AROUND_PAGE_SECONDS
+    assert ids() == []
+    assert AROUND_PAGE_SECONDS > READ_AT_ONCE_SECONDS + 2 * REQUEST_SECONDS
 
 
 def test_a_folder_that_cannot_be_written_is_named(settings: Settings, tmp_path: Path) -> None:

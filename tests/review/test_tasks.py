@@ -221,6 +221,97 @@ def test_a_page_waits_for_an_engine_that_is_away(cast: Cast, script: Script, tmp
     assert finished(document).status == "stored"
 
 
+@pytest.mark.parametrize("n_lost", [1, 2])
+def test_a_page_on_which_the_engine_broke_off_is_tried_again_and_each_time_counts(
+    cast: Cast, script: Script, n_lost: int
+) -> None:
+    script(default={"words": WORDS, "fault": "answer_lost", "times": n_lost})
+    document = send(cast, picture())
+    work_off()
+    for n in range(1, n_lost + 1):
+        document = finished(document)
+        assert (document.status, document.reasons) == ("processing", ["answer_lost"])
+        assert (PageRead.objects.get().state, PageRead.objects.get().n_attempts) == ("pending", n)
+        read_page(PageRead.objects.get().pk)
+    assert (finished(document).status, document.reasons) == ("stored", [])
+
+
+def test_an_engine_that_never_comes_back_is_waited_for_and_the_document_says_so(
+    cast: Cast, script: Script, settings: Settings
+) -> None:
+    script(default={"fault": "engine_unavailable"})
+    document = send(cast, picture())
+    work_off()
+    for _ in range(3 * settings.STET_MAX_ATTEMPTS):
+        read_page(PageRead.objects.get().pk)
+    document = finished(document)
+    assert (document.status, document.reasons) == ("processing", ["engine_unavailable"])
+    assert PageRead.objects.get().n_attempts == 0
+
+
+def test_a_page_whose_document_took_long_to_open_has_a_task_of_its_own(
+    cast: Cast, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else opening and reading together would outlast the time of one task."""
+    monkeypatch.setattr(tasks, "READ_AT_ONCE_SECONDS", -1.0)
+    document = send(cast, picture())
+    assert work_off() == [("open_document", document.pk), ("read_page", PageRead.objects.get().pk)]
+    assert finished(document).status == "stored"
+
+
+def fields_that_fail(patch: pytest.MonkeyPatch, times: int | None = None) -> list[int]:
+    """Have the making of fields fail so many times, or each time; return how often it was tried, as it grows."""
+    tried: list[int] = []
+
+    def fields_of(*args: Any) -> Any:
+        tried.append(1)
+        if times is None or len(tried) <= times:
+            raise ZeroDivisionError("SECRET text of the document")
+        return tasks_reading.fields_of(*args)
+
+    patch.setattr(tasks, "fields_of", fields_of)
+    return tried
+
+
+def test_a_document_that_cannot_be_routed_goes_to_a_person_and_says_why(
+    cast: Cast, script: Script, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.STET_CLAIM_SECONDS = 0
+    tried = fields_that_fail(monkeypatch)
+    document = send(cast, picture())
+    for n in range(1, settings.STET_MAX_ATTEMPTS + 1):
+        with pytest.raises(TaskFailedError):
+            work_off()
+        assert (finished(document).status, len(tried)) == ("processing", n)
+        sweep()
+    work_off()
+    document = finished(document)
+    assert (document.status, document.reasons[0]) == ("review", "routing_failed")
+    assert len(tried) == settings.STET_MAX_ATTEMPTS
+    assert ExtractionRun.objects.get().error_code == "routing_failed"
+    assert ReviewTask.objects.filter(document=document, state="open").exists()
+    assert {one.field_path: one.value for one in FieldPrediction.objects.all()} == {
+        "/company": None,
+        "/date": None,
+        "/total": None,
+    }
+    sweep()
+    assert work_off() == []
+
+
+def test_a_document_whose_routing_failed_once_is_routed_by_the_sweep(
+    cast: Cast, script: Script, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.STET_CLAIM_SECONDS = 0
+    fields_that_fail(monkeypatch, times=1)
+    document = send(cast, picture())
+    with pytest.raises(TaskFailedError):
+        work_off()
+    sweep()
+    work_off()
+    assert (finished(document).status, ExtractionRun.objects.get().n_routing_attempts) == ("stored", 2)
+
+
 def test_a_document_waits_for_an_engine_that_cannot_be_built(
     cast: Cast, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,7 +324,7 @@ def test_a_document_waits_for_an_engine_that_cannot_be_built(
     work_off()
     document = finished(document)
     assert tasks_before == [("open_document", document.pk)]
-    assert (document.status, document.n_attempts) == ("received", 0)
+    assert (document.status, document.n_attempts, document.reasons) == ("received", 0, ["engine_unavailable"])
 
 
 def test_the_heartbeat_says_that_the_engine_is_away_and_back(
@@ -276,8 +367,9 @@ def test_a_document_waits_while_the_disk_is_full(cast: Cast, script: Script, mon
         patch.setattr(tasks, "keep_page_image", full)
         work_off()
         assert (finished(document).status, document.n_attempts) == ("received", 0)
+        assert document.reasons == ["storage_full"]
     open_document(document.pk)
-    assert finished(document).status == "stored"
+    assert (finished(document).status, document.reasons) == ("stored", [])
 
 
 def test_an_unforeseen_error_counts_and_is_tried_again(

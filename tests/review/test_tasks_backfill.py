@@ -178,6 +178,24 @@ def test_a_document_begun_by_another_version_begins_anew(cast: Cast, version: En
     assert RoutingDecision.objects.count() == 1
 
 
+def test_a_page_that_the_model_breaks_off_on_ends_and_holds_nobody_up(
+    cast: Cast, script: Script, version: EngineVersion
+) -> None:
+    script(default=answering(fault="answer_lost"))
+    take_in(cast, "a", "b")
+    for n in range(1, 4):
+        backfill(cast.project)
+        assert set(PageRead.objects.values_list("n_attempts", flat=True)) == {n}
+    assert set(PageRead.objects.values_list("state", "error_code")) == {("failed", "answer_lost")}
+    assert statuses() == {"review"}
+
+
+def test_answers_are_kept_with_the_page_that_they_were_asked_for(cast: Cast, version: EngineVersion) -> None:
+    take_in(cast, "a")
+    backfill(cast.project)
+    assert RawAnswer.objects.get().page_read == PageRead.objects.get()
+
+
 def test_a_model_that_goes_away_stops_it_and_loses_nothing(cast: Cast, script: Script, version: EngineVersion) -> None:
     script(default=answering(fault="engine_unavailable"))
     take_in(cast, "a")

@@ -9,14 +9,15 @@ import pytest
 from django.utils import translation
 
 from inference.answers.merge import PAGES_DISAGREE
-from inference.errors import UnreadableFileError
+from inference.errors import AnswerLostError, EngineUnavailableError, UnknownEngineError, UnreadableFileError
 from inference.fields import answer_score, cross_rules, score
 from inference.fields.answer_score import NOT_GROUNDED
 from inference.fields.answered import LEFT_OUT
-from inference.fields.answered_document import REPAIRED
+from inference.fields.answered_document import REPAIRED, SECOND_LOOK_FAILED
 from inference.fields.rows_left_out import ROWS_LEFT_OUT
 from inference.types import ValueType
 from review import words
+from review.exceptions import StorageFullError
 from review.models import DocumentStatus, Verdict
 from review.routing.bands import Band
 from review.routing.reasons import Reason, reason_for_finding
@@ -74,7 +75,11 @@ def test_every_finding_of_the_reader_has_words() -> None:
         (score.WEIGHTS, words.EVIDENCE),
         ({**answer_score.FIELD_WEIGHTS, **answer_score.CELL_WEIGHTS}, words.EVIDENCE),
         (("token_entropy", "n_tokens"), words.EVIDENCE),
-        ((NOT_GROUNDED, REPAIRED, LEFT_OUT, ROWS_LEFT_OUT, PAGES_DISAGREE), words.FINDINGS),
+        ((NOT_GROUNDED, REPAIRED, SECOND_LOOK_FAILED, LEFT_OUT, ROWS_LEFT_OUT, PAGES_DISAGREE), words.FINDINGS),
+        (
+            (EngineUnavailableError.code, UnknownEngineError.code, StorageFullError.code, *AnswerLostError.REASONS),
+            {**words.WAITS, **words.REASONS},
+        ),
         ([cross_rules.EVIDENCE], words.EVIDENCE),
     ],
 )

@@ -13,8 +13,10 @@ from tests.inference.answers.types_read import bill, leaf
 WHOLE = {"seller": "ACME", "total": "12.50", "items": [{"text": "tea", "amount": "12.50"}]}
 
 
-def read(text: str, *, finish_reason: str = "stop", may_be_empty: bool = False, **more: Any) -> Understood:
-    return understand(RawAnswer(text, finish_reason), bill(**more), may_be_empty=may_be_empty)
+def read(
+    text: str, *, finish_reason: str = "stop", may_be_empty: bool = False, printed: str = "", **more: Any
+) -> Understood:
+    return understand(RawAnswer(text, finish_reason), bill(**more), may_be_empty=may_be_empty, printed=printed)
 
 
 def refusal(text: str, **options: Any) -> AnswerError:
@@ -48,6 +50,14 @@ def test_an_answer_cut_short_is_a_failure_of_its_own_even_where_it_could_be_mend
 def test_a_loop_is_told_from_a_long_answer() -> None:
     error = refusal('{"total": "' + "0" * 500, finish_reason="length")
     assert error.code == "answer_repeats"
+
+
+def test_a_receipt_with_eleven_equal_rows_is_read_where_the_page_has_them() -> None:
+    answer = {**WHOLE, "items": [{"text": "KOPI O AIS", "amount": "2.20"}] * 11}
+    assert read(json.dumps(answer), printed="KOPI O AIS 2.20 " * 11).values == answer
+    assert read(json.dumps(answer)).values == answer
+    assert refusal(json.dumps(answer), printed="KOPI O AIS 2.20").code == "answer_repeats"
+    assert refusal(json.dumps(answer), printed="KOPI O AIS " * 11, finish_reason="length").code == "answer_repeats"
 
 
 @pytest.mark.parametrize("text", ["", " \n"])

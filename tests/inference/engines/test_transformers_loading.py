@@ -31,6 +31,7 @@ def loading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(("words", "dtype"), [("", "bfloat16"), ("bfloat16", "bfloat16"), ("half", "float16")])
 def test_plain_weights_are_held_in_two_bytes(loading: Any, words: str, dtype: str) -> None:
     assert loading.loading_arguments(words) == {"dtype": dtype}
+    assert not loading.is_offloaded(words)
 
 
 @pytest.mark.parametrize(("words", "flag"), [("8bit", "load_in_8bit"), ("4bit", "load_in_4bit")])
@@ -42,10 +43,10 @@ def test_fewer_bits_go_where_the_model_runs(loading: Any, words: str, flag: str)
 
 @pytest.mark.parametrize("words", ["offload", "half+offload", "8bit+offload", "4bit+offload"])
 def test_what_has_no_room_is_kept_elsewhere(loading: Any, words: str) -> None:
-    arguments = loading.loading_arguments(words)
+    arguments = loading.loading_arguments(words, Path("/tmp/away"))
+    assert loading.is_offloaded(words)
     assert arguments["device_map"] == "auto"
-    assert Path(arguments["offload_folder"]).is_dir()
-    Path(arguments["offload_folder"]).rmdir()
+    assert arguments["offload_folder"] == "/tmp/away"
     if "8bit" in words:
         assert arguments["quantization_config"]["llm_int8_enable_fp32_cpu_offload"] is True
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inference.errors import EngineError, EngineUnavailableError
+from inference.errors import EngineDiedError, EngineError, EngineUnavailableError
 from inference.types import PageReading, Token, VlmSpec
 from tests.inference.serving.asking import VALUES, a_page, a_request, a_spec, as_answer
 
@@ -129,11 +129,11 @@ def test_constraint_and_decoding_reach_vllm(offline: Any) -> None:
 
 
 def test_free_answer_stops_after_its_object_and_one_cut_there_is_no_whole_one(offline: Any) -> None:
-    llm = ScriptedLLM(lambda conversation: output('{"items": [\n{"text": "Tea"\n}', stop_reason="\n}"))
+    llm = ScriptedLLM(lambda conversation: output('{"items": [\n{"text": "Tea"\n}\n\n', stop_reason="}\n\n"))
     spec = a_version(decoding={"is_constrained": False})
     [failure] = engine_on(offline, llm, spec).read_pages([(a_page(), a_request())])
     assert failure.code == "answer_cut_short"
-    assert llm.calls[0][1][0].stop == ["\n}", "}\n```"]
+    assert llm.calls[0][1][0].stop == ["}\n```", "}\n\n"]
 
 
 def test_refused_page_takes_no_other_with_it(offline: Any) -> None:
@@ -157,7 +157,7 @@ def test_vllm_that_broke_is_for_later(offline: Any) -> None:
     def broken(conversation: Any) -> Any:
         raise RuntimeError("CUDA out of memory while reading SECRET")
 
-    with pytest.raises(EngineUnavailableError, match="RuntimeError") as caught:
+    with pytest.raises(EngineDiedError, match="RuntimeError") as caught:
         engine_on(offline, ScriptedLLM(broken)).read_page(a_page(), a_request())
     assert "SECRET" not in str(caught.value)
 

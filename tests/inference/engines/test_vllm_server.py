@@ -13,8 +13,9 @@ import pytest
 from inference.engines import vllm_server
 from inference.engines.vllm_server import ServedModel, build
 from inference.engines.vlm import VlmEngine
-from inference.errors import AnswerError, EngineError, EngineUnavailableError
+from inference.errors import AnswerError, AnswerLostError, EngineError, EngineUnavailableError
 from inference.serving.chat import chat_client, refusal
+from inference.serving.health import served_by
 from inference.serving.questions import Question, Turn
 from inference.serving.retry import ConnectionLostError
 from inference.types import PageReading, RawAnswer, VlmSpec
@@ -157,7 +158,7 @@ def test_reset_connection_is_made_again() -> None:
         assert replay.n_chats == 3
 
 
-def test_connection_that_is_reset_each_time_is_for_later() -> None:
+def test_connection_that_is_reset_each_time_is_an_answer_lost() -> None:
     with engine_on([], a_spec(), faults=dict.fromkeys(range(9), "reset")) as (engine, replay):
         with pytest.raises(ConnectionLostError):
             engine.read_page(a_page(), a_request())
@@ -192,16 +193,18 @@ def test_page_that_fails_a_healthy_server_each_time_is_given_up() -> None:
         assert "Mary" not in str(caught.value)
 
 
-def test_failing_server_that_is_ill_is_for_later() -> None:
+def test_server_that_is_ill_after_it_failed_on_the_page_may_have_been_made_so_by_it() -> None:
     ill = Exchange("/health", None, 503, "")
-    with engine_on([failing(500)] * 3 + [ill], a_spec()) as (engine, _), pytest.raises(EngineUnavailableError):
+    with engine_on([failing(500)] * 3 + [ill], a_spec()) as (engine, _), pytest.raises(AnswerLostError) as caught:
         engine.read_page(a_page(), a_request())
+    assert caught.value.code == "answer_lost"
 
 
 def test_busy_server_is_for_later_and_not_hammered() -> None:
     with engine_on([failing(503)], a_spec()) as (engine, replay):
-        with pytest.raises(EngineUnavailableError):
+        with pytest.raises(EngineUnavailableError) as caught:
             engine.read_page(a_page(), a_request())
+        assert not isinstance(caught.value, AnswerLostError)
         assert replay.n_chats == 1
 
 
@@ -233,8 +236,23 @@ def test_server_is_looked_at_again_after_it_was_away() -> None:
 
 def test_server_that_is_not_there_is_for_later() -> None:
     spec = a_spec()
-    with chat_client("http://127.0.0.1:9") as client, pytest.raises(EngineUnavailableError):
+    with chat_client("http://127.0.0.1:9") as client, pytest.raises(EngineUnavailableError) as caught:
         VlmEngine(spec, ServedModel(spec, client)).read_page(a_page(), a_request())
+    assert not isinstance(caught.value, AnswerLostError)
+
+
+def test_server_that_dies_of_the_page_has_lost_its_answer_and_is_away_for_the_next_one() -> None:
+    """What a real one does that runs out of memory: the connection breaks, and nothing listens any more."""
+    spec = a_spec()
+    replay = ReplayServer([], faults={0: "die"})
+    with replay, chat_client(replay.url) as client:
+        engine = VlmEngine(spec, ServedModel(spec, client, first_wait_seconds=0), page_seconds=30)
+        with pytest.raises(AnswerLostError):
+            engine.read_page(a_page(), a_request())
+        with pytest.raises(EngineUnavailableError) as caught:
+            engine.read_page(a_page(), a_request())
+    assert not isinstance(caught.value, AnswerLostError)
+    assert replay.n_chats == 1
 
 
 def test_question_waits_no_longer_than_the_page_may_take() -> None:
@@ -249,14 +267,15 @@ def test_question_waits_no_longer_than_the_page_may_take() -> None:
 
     with chat_client("http://vllm", transport=httpx.MockTransport(answer)) as client:
         engine = VlmEngine(a_spec(), ServedModel(a_spec(), client), page_seconds=7)
-        with pytest.raises(EngineUnavailableError, match="in time"):
+        with pytest.raises(AnswerLostError, match="in time") as caught:
             engine.read_page(a_page(), a_request())
+    assert caught.value.code == "answer_late"
     [seconds] = seen
     assert 6 < seconds <= 7
 
 
 def test_further_attempts_have_the_time_that_the_first_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 0.0, 5.0, 6.95])
+    clock = iter([0.0, 0.0, 1.0, 5.0, 7.5])
     given: list[float | None] = []
 
     def once(client: httpx.Client, body: bytes, seconds: float | None) -> bytes:
@@ -266,9 +285,58 @@ def test_further_attempts_have_the_time_that_the_first_left(monkeypatch: pytest.
     with ReplayServer([]) as replay, chat_client(replay.url) as client:
         model = ServedModel(a_spec(), client, first_wait_seconds=0, clock=lambda: next(clock))
         monkeypatch.setattr(vllm_server, "attempt", once)
-        with pytest.raises(ConnectionLostError):
+        with pytest.raises(AnswerLostError) as caught:
             model.answer([Question((Turn("user", ("Read.",)),), 16)], 7.0)
-    assert given == [7.0, 2.0, 0.1]
+    assert caught.value.code == "answer_late"
+    assert given == [6.0, 2.0]
+
+
+def test_questions_that_are_asked_together_share_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    given: list[float | None] = []
+    [exchange] = recorded("plain_page")
+
+    def once(client: httpx.Client, body: bytes, seconds: float | None) -> bytes:
+        given.append(seconds)
+        now[0] += 5.0
+        return json.dumps(exchange.response).encode()
+
+    with ReplayServer([]) as replay, chat_client(replay.url) as client:
+        model = ServedModel(a_spec(), client, clock=lambda: now[0])
+        monkeypatch.setattr(vllm_server, "attempt", once)
+        question = Question((Turn("user", ("Read.",)),), 16)
+        with pytest.raises(AnswerLostError):
+            model.answer([question] * 3, 10.0)
+    assert given == [10.0, 5.0]
+
+
+def test_getting_to_know_the_server_is_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    spec = a_spec()
+    with ReplayServer([]) as replay, chat_client(replay.url) as client:
+        model = ServedModel(spec, client, clock=lambda: now[0])
+
+        def slowly(client: httpx.Client) -> Any:
+            now[0] += 9.0
+            return served_by(client)
+
+        monkeypatch.setattr(vllm_server, "served_by", slowly)
+        with pytest.raises(AnswerLostError, match="is over"):
+            model.answer([Question((Turn("user", ("Read.",)),), 16)], 8.0)
+        assert replay.n_chats == 0
+
+
+def test_refused_second_look_leaves_the_first_with_a_doubt() -> None:
+    """As a real server refuses an image of an impossible form: for good, and only at that scale."""
+    scenario = SCENARIOS["high_value"]
+    first, second = recorded("high_value")
+    refused = replace(second, status=400, response={"error": {"message": "no", "param": None}})
+    with engine_on([first, refused], scenario.spec) as (engine, _):
+        answer = answered(engine.read_page(scenario.page(), scenario.request()))
+    assert answer.values["total"]
+    assert answer.has_second_look_failed
+    assert answer.evidence["/total"]["vote_agreement"] == 0.0
+    assert len(answer.attempts) == 1
 
 
 def test_engine_is_built_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

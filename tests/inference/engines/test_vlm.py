@@ -1,4 +1,5 @@
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 
 from inference.engines import vlm
 from inference.engines.vlm import VlmEngine, images_per_prompt
-from inference.errors import AnswerError, EngineError, EngineUnavailableError
+from inference.errors import AnswerError, AnswerLostError, EngineDiedError, EngineError, EngineUnavailableError
 from inference.imaging.quality import measure
 from inference.serving.page_images import PreparedImage
 from inference.serving.questions import Question
@@ -19,6 +20,7 @@ from tests.inference.serving.asking import (
     a_request,
     a_spec,
     as_answer,
+    high_value_schema,
     raw,
 )
 
@@ -87,12 +89,70 @@ def test_time_for_a_page_is_shared_by_its_questions() -> None:
     assert model.seconds == [50, 20]
 
 
+@pytest.mark.parametrize(
+    ("engines", "requests", "expected"), [(80, 20, 20), (20, 80, 20), (None, 20, 20), (20, None, 20)]
+)
+def test_the_shorter_of_two_bounds_on_the_time_holds(
+    engines: float | None, requests: float | None, expected: float
+) -> None:
+    """What was spent on the page before, by the other reader, is gone."""
+    model = ScriptedModel([raw()])
+    engine = VlmEngine(a_spec(), model, page_seconds=engines, clock=lambda: 5.0)
+    engine.read_page(a_page(), a_request(seconds=requests))
+    assert model.seconds == [expected]
+
+
 def test_page_that_used_its_time_up_is_not_asked_about_again() -> None:
     clock = itertools.count(0, 50)
     model = ScriptedModel([raw("nothing"), raw()])
-    with pytest.raises(EngineUnavailableError, match="longer than 80 s"):
-        VlmEngine(a_spec(), model, page_seconds=80, clock=lambda: float(next(clock))).read_page(a_page(), a_request())
+    engine = VlmEngine(a_spec(), model, page_seconds=80, clock=lambda: float(next(clock)))
+    with pytest.raises(AnswerError) as caught:
+        engine.read_page(a_page(), a_request())
+    assert (caught.value.code, caught.value.attempts) == ("answer_unreadable", (raw("nothing"),))
     assert len(model.heard) == 1
+
+
+def test_page_whose_time_was_over_before_its_first_question_is_late() -> None:
+    model = ScriptedModel([raw()])
+    with pytest.raises(AnswerLostError) as caught:
+        VlmEngine(a_spec(), model).read_page(a_page(), a_request(seconds=-1.0))
+    assert (caught.value.code, model.heard) == ("answer_late", [])
+
+
+LOST = AnswerLostError("answer_lost", "the connection broke")
+REFUSED = EngineError("too long")
+
+
+@pytest.mark.parametrize("failure", [LOST, REFUSED], ids=["lost", "refused"])
+def test_second_look_that_failed_leaves_the_first_answer_with_a_doubt(failure: Exception) -> None:
+    model = ScriptedModel([raw(), failure])
+    answer = VlmEngine(a_spec(), model).read_page(a_page(), a_request(high_value_schema())).answer
+    assert answer is not None
+    assert (answer.values, answer.attempts, answer.has_second_look_failed) == (VALUES, (raw(),), True)
+    assert answer.evidence["/total"]["vote_agreement"] == 0.0
+
+
+@pytest.mark.parametrize("failure", [LOST, REFUSED], ids=["lost", "refused"])
+def test_retry_that_failed_leaves_the_reason_and_the_words_of_the_first(failure: Exception) -> None:
+    model = ScriptedModel([raw("nothing"), failure])
+    with pytest.raises(AnswerError) as caught:
+        VlmEngine(a_spec(), model).read_page(a_page(), a_request())
+    assert (caught.value.code, caught.value.attempts) == ("answer_unreadable", (raw("nothing"),))
+
+
+@pytest.mark.parametrize("failure", [LOST, REFUSED], ids=["lost", "refused"])
+def test_first_question_that_failed_is_the_pages_failure(failure: Exception) -> None:
+    with pytest.raises(type(failure)) as caught:
+        VlmEngine(a_spec(), ScriptedModel([failure])).read_page(a_page(), a_request(high_value_schema()))
+    assert caught.value is failure
+
+
+def test_server_that_went_away_between_two_questions_leaves_what_it_said() -> None:
+    gone = EngineUnavailableError("gone")
+    with pytest.raises(EngineUnavailableError) as caught:
+        VlmEngine(a_spec(), ScriptedModel([raw("nothing"), gone])).read_page(a_page(), a_request())
+    assert caught.value is gone
+    assert gone.attempts == (raw("nothing"),)
 
 
 @pytest.mark.parametrize(
@@ -184,6 +244,37 @@ def test_page_that_fails_takes_no_other_with_it() -> None:
     assert "strip" in str(is_strip)
     assert isinstance(unreadable, AnswerError)
     assert len(unreadable.attempts) == 2
+
+
+def test_model_that_goes_away_at_second_questions_takes_no_answer_with_it() -> None:
+    first, *more = [raw(), raw("nothing"), raw("nothing more")]
+    model = ScriptedModel([first, *more, EngineUnavailableError("gone"), raw()])
+    good, lost, also_lost = VlmEngine(a_spec(), model).read_pages([(a_page(), a_request())] * 3)
+    assert isinstance(good, PageReading)
+    for outcome, said in zip((lost, also_lost), more, strict=True):
+        assert isinstance(outcome, EngineUnavailableError)
+        assert outcome.attempts == (said,)
+
+
+class Fragile(ScriptedModel):
+    """Breaks off on one of the pages, whoever is asked about at the same time."""
+
+    def answer(self, questions: Sequence[Question], seconds: float | None = None) -> list[RawAnswer | EngineError]:
+        if any(images(question)[0].size[0] == 400 for question in questions):
+            raise AnswerLostError("answer_lost", "out of memory")
+        return super().answer(questions, seconds)
+
+
+def test_model_that_breaks_off_on_a_page_answers_the_others() -> None:
+    spec = a_spec(imaging={"is_cropped": False})
+    pages = [a_page(size=(width, 600)) for width in (300, 400, 500)]
+    outcomes = VlmEngine(spec, Fragile(lambda question: raw())).read_pages([(page, a_request()) for page in pages])
+    assert [type(one) for one in outcomes] == [PageReading, AnswerLostError, PageReading]
+
+
+def test_engine_that_died_with_a_batch_ends_it() -> None:
+    with pytest.raises(EngineDiedError):
+        VlmEngine(a_spec(), ScriptedModel([EngineDiedError("dead")])).read_pages([(a_page(), a_request())] * 2)
 
 
 def test_model_that_is_gone_ends_the_batch() -> None:

@@ -13,7 +13,8 @@ def answered(
     *items: Line,
     repairs: tuple[str, ...] = (),
     evidence: Mapping[str, Mapping[str, float]] | None = None,
+    **more: Any,
 ) -> PageReading:
     """Return a page of words, given as (text, x, y), with a model's answer to it."""
-    answer = PageAnswer(values, is_repaired=bool(repairs), repairs=repairs, evidence=evidence or {})
+    answer = PageAnswer(values, is_repaired=bool(repairs), repairs=repairs, evidence=evidence or {}, **more)
     return replace(reading(*items), answer=answer)

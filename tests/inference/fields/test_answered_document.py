@@ -46,6 +46,14 @@ def test_a_repair_is_told_of_the_values_of_its_page_and_of_the_whole() -> None:
     assert not AnsweredDocument.of(pages[1:], SPEC).is_repaired
 
 
+def test_a_second_look_that_failed_is_told_of_the_values_of_its_page() -> None:
+    pages = [answered({"total": "8,20"}, has_second_look_failed=True), answered({"name": "Acme"})]
+    document = AnsweredDocument.of(pages, SPEC)
+    assert document.findings("/total") == ("second_look_failed",)
+    assert document.findings("/name") == ()
+    assert not document.is_repaired
+
+
 def test_pages_that_disagree_are_told_of_the_field() -> None:
     document = AnsweredDocument.of([answered({"total": "8,20"}), answered({"total": "9,20"})], SPEC)
     assert document.findings("/total") == ("pages_disagree",)

@@ -5,9 +5,9 @@ from typing import Any
 import httpx
 import pytest
 
-from inference.errors import EngineError, EngineUnavailableError
+from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
 from inference.serving.chat import attempt, chat_client, refusal
-from inference.serving.retry import ConnectionLostError, ServerFailedError
+from inference.serving.retry import ConnectionLostError, NotConnectedError, ServerFailedError
 
 
 def client(answer: Callable[[httpx.Request], httpx.Response], **options: Any) -> httpx.Client:
@@ -58,7 +58,6 @@ def test_key_goes_along_where_there_is_one() -> None:
     [
         httpx.ReadError("reset"),
         httpx.WriteError("reset"),
-        httpx.ConnectError("refused"),
         httpx.RemoteProtocolError("closed"),
     ],
 )
@@ -67,13 +66,37 @@ def test_broken_connection_may_be_tried_again_at_once(failure: Exception) -> Non
         attempt(client(raising(failure)), b"{}")
 
 
-@pytest.mark.parametrize(
-    "failure", [httpx.ReadTimeout("slow"), httpx.ConnectTimeout("gone"), httpx.WriteTimeout("slow")]
-)
+def test_connection_that_was_never_made_has_lost_nothing() -> None:
+    with pytest.raises(NotConnectedError) as caught:
+        attempt(client(raising(httpx.ConnectError("refused"))), b"{}")
+    assert not isinstance(caught.value, AnswerLostError)
+
+
+@pytest.mark.parametrize("failure", [httpx.ReadTimeout("slow"), httpx.WriteTimeout("slow")])
 def test_time_that_ran_out_may_not(failure: Exception) -> None:
+    with pytest.raises(AnswerLostError) as caught:
+        attempt(client(raising(failure)), b"{}")
+    assert caught.value.code == "answer_late"
+    assert not isinstance(caught.value, ConnectionLostError)
+
+
+@pytest.mark.parametrize("failure", [httpx.ConnectTimeout("gone"), httpx.PoolTimeout("all taken")])
+def test_server_that_took_nothing_is_away(failure: Exception) -> None:
     with pytest.raises(EngineUnavailableError) as caught:
         attempt(client(raising(failure)), b"{}")
-    assert not isinstance(caught.value, ConnectionLostError)
+    assert not isinstance(caught.value, AnswerLostError)
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(60.0, 5.0), (2.0, 2.0), (None, 5.0)])
+def test_connecting_takes_no_longer_than_the_page_has(seconds: float | None, expected: float) -> None:
+    seen: list[float] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.extensions["timeout"]["connect"])
+        return httpx.Response(200)
+
+    attempt(client(answer), b"{}", seconds)
+    assert seen == [expected]
 
 
 def test_failure_of_the_server_may() -> None:
@@ -81,7 +104,14 @@ def test_failure_of_the_server_may() -> None:
         attempt(client(lambda request: httpx.Response(500)), b"{}")
 
 
-@pytest.mark.parametrize("status", [408, 425, 429, 501, 502, 503, 504, 529])
+@pytest.mark.parametrize(("status", "code"), [(502, "answer_lost"), (504, "answer_late")])
+def test_proxy_whose_server_broke_off_says_that_it_had_the_page(status: int, code: str) -> None:
+    error = refusal(status, b"")
+    assert isinstance(error, AnswerLostError)
+    assert error.code == code
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 501, 503, 529])
 def test_busy_server_is_asked_later(status: int) -> None:
     assert type(refusal(status, b"")) is EngineUnavailableError
 

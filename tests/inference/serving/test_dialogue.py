@@ -8,7 +8,7 @@ from inference.errors import AnswerError
 from inference.serving.dialogue import Asking, dialogue
 from inference.serving.prompts import load_prompt
 from inference.serving.questions import Question
-from inference.types import PageAnswer, PageImage, PageRequest, RawAnswer, VlmSpec
+from inference.types import BBox, PageAnswer, PageImage, PageRequest, RawAnswer, VlmSpec, Word
 from tests.inference.serving.asking import (
     SCHEMA,
     VALUES,
@@ -170,6 +170,15 @@ def test_server_that_stops_a_repetition_is_believed() -> None:
 def test_page_without_words_may_be_empty() -> None:
     answer, _ = hold([EMPTY], request=a_request(words=()))
     assert answer.values == {"company": None, "total": None, "items": []}
+
+
+def test_equal_rows_are_read_where_the_words_of_the_page_have_them() -> None:
+    values = {**VALUES, "items": [{"text": "Kopi O Ais", "amount": "2.20"}] * 11}
+    printed = (Word("KOPI O AIS 2.20", BBox(0.1, 0.1, 0.9, 0.2), 0.99),) * 11
+    answer, _ = hold([raw(as_answer(values))], request=a_request(words=printed))
+    assert answer.values == values
+    looping = raw(as_answer(values))
+    assert refused([looping, looping], request=a_request(words=printed[:2])).code == "answer_repeats"
 
 
 def test_later_page_may_hold_none_of_the_fields() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inference.answers.schema import constrained
-from inference.errors import EngineUnavailableError
+from inference.errors import AnswerLostError
 from inference.serving.page_images import PreparedImage
 from inference.serving.questions import Question, Turn
 from inference.serving.wire import STOP_AFTER_OBJECT, raw_answer, request_body
@@ -136,7 +136,7 @@ def test_reasons_to_finish_are_passed_on(reason: str) -> None:
 
 @pytest.mark.parametrize("reason", ["abort", "error", "tool_calls", None])
 def test_request_that_the_server_gave_up_is_for_later(reason: str | None) -> None:
-    with pytest.raises(EngineUnavailableError, match="gave the request up"):
+    with pytest.raises(AnswerLostError, match="gave the request up"):
         answer(response(finish_reason=reason))
 
 
@@ -144,20 +144,52 @@ def test_request_that_the_server_gave_up_is_for_later(reason: str | None) -> Non
     "data", [[], {}, {"choices": []}, {"choices": [{}]}, "hello", {"choices": [{"message": None}]}]
 )
 def test_another_kind_of_server_is_named_as_such(data: Any) -> None:
-    with pytest.raises(EngineUnavailableError, match="STET_VLLM_URL"):
+    with pytest.raises(AnswerLostError, match="STET_VLLM_URL"):
         answer(data)
 
 
 def test_a_page_of_html_is_no_answer() -> None:
-    with pytest.raises(EngineUnavailableError, match="STET_VLLM_URL"):
+    with pytest.raises(AnswerLostError, match="STET_VLLM_URL"):
         raw_answer(b"<html>welcome</html>", is_free=False, seconds=0.1)
 
 
 def test_free_answer_that_was_stopped_inside_its_object_was_cut_short() -> None:
-    rows = '{"items": [\n{"text": "Tea",\n"amount": "4.50"\n}'
-    assert answer(response(rows, stop_reason="\n}"), is_free=True).finish_reason == "length"
+    rows = '{"items": [\n{"text": "Tea",\n"amount": "4.50"\n}\n\n'
+    assert answer(response(rows, stop_reason="}\n\n"), is_free=True).finish_reason == "length"
 
 
 def test_free_answer_that_was_stopped_at_its_end_is_whole() -> None:
-    assert answer(response('{\n  "total": "1"\n}', stop_reason="\n}"), is_free=True).finish_reason == "stop"
+    assert answer(response('{\n  "total": "1"\n}\n\n', stop_reason="}\n\n"), is_free=True).finish_reason == "stop"
     assert answer(response('```json\n{"a": "1"}\n```', stop_reason="}\n```"), is_free=True).finish_reason == "stop"
+
+
+@pytest.mark.parametrize("indent", [None, 0, 1, 4])
+def test_no_answer_is_stopped_inside_its_object_however_it_is_indented(indent: int | None) -> None:
+    values = {"company": "ACME", "items": [{"text": "Tea", "amount": "4.50"}, {"text": "Rice", "amount": "8.00"}]}
+    for opening, closing in (("", ""), ("```json\n", "\n```")):
+        text = f"{opening}{json.dumps(values, indent=indent)}{closing}"
+        inside = text[: text.rindex("}")]
+        assert not any(stop in inside for stop in STOP_AFTER_OBJECT)
+
+
+@pytest.mark.parametrize("behind", ["\nI hope this helps. " * 20, "\n", "\n```\nThe total was"])
+def test_free_answer_that_ran_on_behind_its_object_is_whole(behind: str) -> None:
+    text = '{"items": [\n{\n"text": "Tea"\n}\n]}' + behind
+    assert answer(response(text, finish_reason="length"), is_free=True).finish_reason == "stop"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"items": [{"text": "Tea"}, {"text": "Ri',
+        'An empty one is {}. The page says: {"total": "12.',
+        "The total is",
+        '{"total": NaN} and so on',
+    ],
+)
+def test_free_answer_whose_object_is_open_at_its_limit_was_cut_short(text: str) -> None:
+    assert answer(response(text, finish_reason="length"), is_free=True).finish_reason == "length"
+
+
+def test_answer_under_a_grammar_is_cut_short_wherever_it_met_its_limit() -> None:
+    assert answer(response('{"total": "1"}', finish_reason="length")).finish_reason == "length"

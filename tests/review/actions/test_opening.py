@@ -101,9 +101,20 @@ def test_an_attempt_without_an_engine_does_not_count(document: Document, setting
     for _ in range(settings.STET_MAX_ATTEMPTS + 2):
         begun = begin(document)
         assert begun is not None
-        postpone_opening(document=begun)
+        postpone_opening(document=begun, code="engine_unavailable")
     document.refresh_from_db()
     assert (document.n_attempts, document.status) == (0, "received")
+    assert document.reasons == ["engine_unavailable"]
+
+
+def test_who_lost_its_attempt_says_nothing_of_the_document(document: Document, settings: Settings) -> None:
+    late = begin(document)
+    assert late is not None
+    age(document, settings)
+    assert begin(document) is not None
+    postpone_opening(document=late, code="engine_unavailable")
+    document.refresh_from_db()
+    assert (document.n_attempts, document.reasons) == (2, [])
 
 
 def test_a_duplicate_is_never_opened(cast: Cast, document: Document) -> None:
@@ -142,6 +153,25 @@ def test_a_single_page_is_left_to_the_caller(document: Document) -> None:
     assert reads is not None
     assert len(reads) == 1
     assert queued() == []
+
+
+def test_a_single_page_is_queued_for_a_caller_without_time(document: Document) -> None:
+    begun = begin(document)
+    assert begun is not None
+    reads = record_opened(actor=SYSTEM, document=begun, pages=pages(1), engine=ENGINE, is_read_at_once=False)
+    assert reads is not None
+    assert queued() == [("read_page", reads[0].pk)]
+
+
+def test_an_opened_document_waits_for_nothing_any_more(document: Document) -> None:
+    begun = begin(document)
+    assert begun is not None
+    postpone_opening(document=begun, code="storage_full")
+    again = begin(document)
+    assert again is not None
+    record_opened(actor=SYSTEM, document=again, pages=pages(1), engine=ENGINE)
+    document.refresh_from_db()
+    assert (document.status, document.reasons) == ("processing", [])
 
 
 def test_the_second_to_open_a_document_records_nothing(document: Document) -> None:

@@ -18,6 +18,7 @@ from inference.types import (
     DocumentTypeSpec,
     FieldReading,
     PageReading,
+    RawAnswer,
     Word,
     parse_document_type,
 )
@@ -26,6 +27,7 @@ from review.actions._routing import _kept_families, family_of
 from review.actions.opening import EngineIdentity, StoredPage, begin_opening, record_opened
 from review.actions.reading import (
     ClaimedPage,
+    begin_routing,
     claim_page,
     complete_run,
     fail_page,
@@ -53,6 +55,7 @@ from review.models import (
     RoutingDecision,
     RoutingPolicy,
 )
+from review.models import RawAnswer as StoredAnswer
 from review.selectors.access import SYSTEM, Actor
 from tests import factories
 from tests.conftest import Cast
@@ -185,6 +188,59 @@ def test_a_released_page_is_pending_again(cast: Cast, is_counted: bool, n_attemp
     release_page(claim=claim(page_read_id), is_counted=is_counted)
     stored = PageRead.objects.get()
     assert (stored.state, stored.n_attempts, stored.claim_token) == ("pending", n_attempts, "")
+
+
+def test_a_page_that_waits_says_on_its_document_for_what(cast: Cast) -> None:
+    document, (first, second) = opened(cast.document_type, 2)
+    touched_at = Document.objects.get(pk=document.pk).touched_at
+    release_page(claim=claim(first), is_counted=False, code="engine_unavailable")
+    document.refresh_from_db()
+    assert (document.status, document.reasons, document.touched_at) == (
+        "processing",
+        ["engine_unavailable"],
+        touched_at,
+    )
+    read(second)
+    document.refresh_from_db()
+    assert document.reasons == []
+
+
+def test_who_lost_a_claim_says_nothing_on_the_document(cast: Cast, settings: Settings) -> None:
+    document, (page_read_id,) = opened(cast.document_type)
+    lost = claim(page_read_id)
+    PageRead.objects.update(claimed_at=timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS + 1))
+    claim(page_read_id)
+    release_page(claim=lost, is_counted=False, code="engine_unavailable")
+    document.refresh_from_db()
+    assert document.reasons == []
+    assert PageRead.objects.get().state == "claimed"
+
+
+def test_answers_that_came_before_the_model_was_lost_are_kept(cast: Cast) -> None:
+    _, (page_read_id,) = opened(cast.document_type)
+    release_page(
+        claim=claim(page_read_id), is_counted=True, code="answer_lost", attempts=[RawAnswer("the the", "stop")]
+    )
+    kept = StoredAnswer.objects.get()
+    assert (kept.page_read_id, kept.error_code) == (page_read_id, "answer_lost")
+
+
+@pytest.mark.parametrize(("n_attempts", "is_last"), [(1, False), (2, False), (3, True)])
+def test_a_claim_knows_whether_anybody_will_try_again(cast: Cast, n_attempts: int, is_last: bool) -> None:
+    _, (page_read_id,) = opened(cast.document_type)
+    PageRead.objects.update(n_attempts=n_attempts - 1)
+    assert claim(page_read_id).is_last_attempt is is_last
+
+
+def test_each_attempt_to_route_is_counted_before_it_is_made(cast: Cast) -> None:
+    _, (page_read_id,) = opened(cast.document_type)
+    run_id = ExtractionRun.objects.get().pk
+    assert begin_routing(run_id=run_id) is None
+    read(page_read_id)
+    assert [begin_routing(run_id=run_id) for _ in range(2)] == [1, 2]
+    complete(Document.objects.get())
+    assert begin_routing(run_id=run_id) is None
+    assert ExtractionRun.objects.get().n_routing_attempts == 2
 
 
 def test_a_read_page_keeps_its_reading_and_moves_the_document(cast: Cast) -> None:

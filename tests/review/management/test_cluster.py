@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django_q.conf import Conf
+from django_q.worker import rss_check
 
 from review.actions._enqueue import DESK_QUEUE
 from review.management import cluster
@@ -143,6 +144,36 @@ def test_a_desk_whose_engine_fails_to_load_works_all_the_same(monkeypatch: pytes
 
     monkeypatch.setattr(cluster, "warm_up", fail)
     cluster._warm_up(sender="django_q")
+
+
+def test_workers_that_read_load_their_models_before_they_take_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[object] = []
+    monkeypatch.setattr("review.management.cluster.os.nice", lambda _step: None)
+    monkeypatch.setattr(cluster, "Guard", lambda *_args, **_options: steps.append("guard"))
+    monkeypatch.setattr("review.management.cluster.post_spawn.connect", lambda heard, **_: steps.append(heard))
+    cluster._guard_all(Event(), Event())
+    # Before the workers are forked, which hear what their guard heard.
+    assert steps == [cluster._load_models, "guard"]
+    monkeypatch.setattr(cluster, "load_only_at_start", steps.append)
+    monkeypatch.setattr(cluster, "warm_up_models", lambda: steps.append("loaded"))
+    cluster._load_models(sender="django_q")
+    assert steps[2:] == [cluster._make_room, "loaded"]
+
+
+def test_a_worker_whose_models_fail_to_load_works_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise TaskFailedError("warm_up_models: MemoryError")
+
+    monkeypatch.setattr(cluster, "load_only_at_start", lambda _make_room: None)
+    monkeypatch.setattr(cluster, "warm_up_models", fail)
+    cluster._load_models(sender="django_q")
+
+
+def test_a_worker_that_makes_room_is_replaced_after_its_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Conf, "MAX_RSS", None)
+    assert not rss_check()
+    cluster._make_room()
+    assert rss_check()
 
 
 def test_the_desks_queue_is_the_one_that_actions_fill() -> None:

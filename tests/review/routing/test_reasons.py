@@ -1,6 +1,6 @@
 import pytest
 
-from inference.errors import AnswerError
+from inference.errors import AnswerError, AnswerLostError
 from review.routing.reasons import Reason, in_order, reason_for_failure, reason_for_finding
 
 
@@ -36,7 +36,7 @@ def test_codes_that_others_store_never_change() -> None:
         "engine_failed", "schema_invalid", "low_quality", "missing_value", "rule_failed", "ambiguous_value",
         "missing_confidence", "low_confidence", "nothing_read", "full_examination", "audit_sampled", "audit_auto",
         "duplicate", "engine_not_proven", "answer_cut_short", "answer_repeats", "answer_empty", "answer_unreadable",
-        "answer_invalid", "rows_left_out",
+        "answer_invalid", "rows_left_out", "answer_lost", "answer_late", "routing_failed",
     }  # fmt: skip
 
 
@@ -48,6 +48,9 @@ def test_only_what_spoils_the_whole_reading_is_a_fault() -> None:
         Reason.ANSWER_EMPTY,
         Reason.ANSWER_UNREADABLE,
         Reason.ANSWER_INVALID,
+        Reason.ANSWER_LOST,
+        Reason.ANSWER_LATE,
+        Reason.ROUTING_FAILED,
         Reason.SCHEMA_INVALID,
         Reason.ROWS_LEFT_OUT,
         Reason.LOW_QUALITY,
@@ -55,7 +58,7 @@ def test_only_what_spoils_the_whole_reading_is_a_fault() -> None:
     }
 
 
-@pytest.mark.parametrize("code", AnswerError.REASONS)
+@pytest.mark.parametrize("code", [*AnswerError.REASONS, *AnswerLostError.REASONS, "routing_failed"])
 def test_what_was_wrong_with_an_answer_is_a_reason_of_its_own(code: str) -> None:
     assert reason_for_failure(code) == code
 

@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from inference.types import RawAnswer
 from review.actions.readings import keep_attempts
-from review.models import ExtractionRun, Page
+from review.models import ExtractionRun, Page, PageRead
 from review.selectors.raw_answers import raw_answers_of
 from review.selectors.reading import ReadingKey
 from tests import factories
@@ -44,6 +44,23 @@ def test_answers_come_by_page_and_attempt(cast: Cast, django_assert_num_queries:
         (2, 2, '{"合计": "9.00"}', "answer_cut_short"),
     ]
     assert {(one.finish_reason, one.n_tokens) for one in found} == {("stop", 7)}
+
+
+def test_an_answer_tells_the_run_that_asked_for_it(
+    cast: Cast, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    run = run_of(cast)
+    run.engine_version = read_with_vlm(cast.project)
+    first, *_ = pages = list(Page.objects.order_by("page_number"))
+    page_read = PageRead.objects.get_or_create(run=run, page=first)[0]
+    key = ReadingKey(cast.project.pk, run.engine_version_id, first.content_hash)
+    for page_read_id in (None, page_read.pk):
+        attempts = [RawAnswer("{}", "stop")]
+        keep_attempts(key=key, attempts=attempts, error_code="", page_read_id=page_read_id)
+    with django_assert_num_queries(1):
+        assert [one.run_id for one in raw_answers_of(cast.project.pk, run, pages)] == [None, run.pk]
+    page_read.delete()
+    assert [one.run_id for one in raw_answers_of(cast.project.pk, run, pages)] == [None, None]
 
 
 @pytest.mark.parametrize("other", ["project", "request", "pixels"])

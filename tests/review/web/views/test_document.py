@@ -20,6 +20,7 @@ from review.models import (
     DocumentStatus,
     ExtractionRun,
     FieldPrediction,
+    PageRead,
     Record,
     ReviewTask,
     Role,
@@ -428,10 +429,13 @@ def test_managers_see_the_answers_of_a_language_model_as_they_came(manager: Clie
     ExtractionRun.objects.filter(document=document).update(engine_version=version, request_digest="r")
     key = ReadingKey(cast.project.pk, version.pk, document.pages.get().content_hash, "r")
     raw = RawAnswer('{"total": "<b>9.00</b>"', "length", n_tokens=12)
-    keep_attempts(key=key, attempts=[raw], error_code="answer_cut_short")
+    run = ExtractionRun.objects.get(document=document)
+    page_read, _ = PageRead.objects.get_or_create(run=run, page=document.pages.get())
+    keep_attempts(key=key, attempts=[raw], error_code="answer_cut_short", page_read_id=page_read.pk)
     html = page(manager, document)
     assert "Page 1, attempt 1: the language model’s answer was cut short" in html
     assert "{&quot;total&quot;: &quot;&lt;b&gt;9.00&lt;/b&gt;&quot;" in html
     assert "12 tokens; ended by length" in html
+    assert f"run {run.pk}" in html
     assert "raw-answer" not in page(viewer, document)
     assert "raw-answer" not in page(manager, factories.make_routed(cast.document_type))
