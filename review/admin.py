@@ -162,6 +162,9 @@ _read_only(
 )
 _read_only(models.CandidateSet, "id run")
 _read_only(models.RoutingPolicy, "id document_type number state created_by activated_at")
+_read_only(models.FieldTarget, "id document_type field_path wrong_share confidence is_active set_by set_at")
+_read_only(models.FieldCertificate, "id policy field_path engine_version look threshold upper_limit created_at")
+_read_only(models.FieldMonitor, "id document_type field_path began_at tripped_at ended_at")
 _read_only(models.RoutingDecision, "id run document policy band is_selected created_at")
 _read_only(models.FieldDecision, "id decision field_path band inclusion_probability is_to_examine")
 _read_only(

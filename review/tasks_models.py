@@ -13,7 +13,7 @@ from inference.fields.prior import Scorer
 from inference.types import FieldReading
 from review.accuracy.calibrators import Calibrator, CalibratorError, calibrator_from_json
 from review.models import EngineVersion
-from review.routing.what_if import column_path
+from review.routing.paths import column_path
 from review.selectors.engines import evidence_version
 from review.selectors.trained_models import trained_model
 

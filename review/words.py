@@ -54,6 +54,7 @@ REASONS: Words = {
     "ambiguous_value": _("a value can be read in two ways"),
     "missing_confidence": _("nothing says how sure the reading is"),
     "low_confidence": _("the reading is not sure enough"),
+    "stopped_by_monitor": _("the field is stopped: too many of its stored values were found wrong"),
     "engine_not_proven": _("the engine version has passed no self-test yet"),
     "nothing_read": _("no text was found on it"),
     "full_examination": _("drawn at random to have every field checked"),

@@ -50,6 +50,8 @@ def event_names() -> set[str]:
         events.RegionEventName,
         events.PolicyEventName,
         events.RolloutEventName,
+        events.TargetEventName,
+        events.MonitorEventName,
         events.PricesEventName,
     )
     return {name for literal in literals for name in typing.get_args(literal)}

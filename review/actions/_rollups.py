@@ -13,6 +13,7 @@ from review.accuracy.estimators import WEIGHTS, Moments
 from review.accuracy.metrics import confidence_bucket
 from review.models import AccuracyRollup, FieldReview, Project, RoutingDecision, ThroughputRollup
 from review.routing.bands import Band
+from review.routing.paths import column_path
 
 
 class AccuracyCell(NamedTuple):
@@ -87,11 +88,6 @@ class Sums:
 def day_of(moment: datetime) -> date:
     """Return the day on which something counts, in the installation's time zone."""
     return timezone.localtime(moment, timezone.get_default_timezone()).date()
-
-
-def column_path(field_path: str) -> str:
-    """Return the path with each row number as `*`: the cells of a column count together, however long the table."""
-    return "/".join("*" if token.isdecimal() else token for token in field_path.split("/"))
 
 
 def add_label(sums: Sums, label: FieldReview, *, times: int = 1) -> None:

@@ -69,7 +69,7 @@ def store_predictions(run: ExtractionRun, fields: Sequence[FieldReading]) -> Non
 
 
 def store_decision(
-    run: ExtractionRun, policy: RoutingPolicy, decision: DocumentDecision, *, is_asked: bool
+    run: ExtractionRun, policy: RoutingPolicy, decision: DocumentDecision, *, is_asked: bool, interest: float | None
 ) -> RoutingDecision:
     """Keep the decision; `is_asked` false is a rerun that no person is asked about, whatever was drawn."""
     stored = RoutingDecision.objects.create(
@@ -82,6 +82,7 @@ def store_decision(
         reasons=[str(reason) for reason in decision.reasons],
         draw=decision.draws.audit,
         full_examination_draw=decision.draws.full_examination,
+        interest=interest,
     )
     FieldDecision.objects.bulk_create(
         FieldDecision(

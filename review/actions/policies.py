@@ -5,9 +5,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from review.actions._audit import record_audit
+from review.actions._policies import create_draft, record_policy
 from review.exceptions import InvalidInputError
-from review.live.events import PolicyEvent, PolicyEventName, publish
 from review.models import DocumentType, PolicyState, RoutingPolicy
 from review.routing.policy import PolicyError, PolicyRules
 from review.selectors.access import Actor
@@ -21,11 +20,8 @@ def draft_policy(*, actor: Actor, document_type: DocumentType, rules: dict[str, 
         problems = [{"pointer": pointer, "message": message} for pointer, message in error.problems]
         raise InvalidInputError(code=error.code, details={"problems": problems}) from None
     with transaction.atomic(durable=True):
-        last = document_type.policies.order_by("-number").values_list("number", flat=True).first() or 0
-        policy = RoutingPolicy.objects.create(
-            document_type=document_type, number=last + 1, rules=parsed.as_json(), created_by=actor.user
-        )
-        _record(actor, "policy.drafted", policy)
+        policy = create_draft(actor, document_type, parsed)
+        record_policy(actor, "policy.drafted", policy)
     return policy
 
 
@@ -36,11 +32,5 @@ def activate_policy(*, actor: Actor, policy: RoutingPolicy) -> RoutingPolicy:
         document_type.policies.filter(state=PolicyState.ACTIVE).exclude(pk=policy.pk).update(state=PolicyState.RETIRED)
         policy.state, policy.activated_at = PolicyState.ACTIVE, timezone.now()
         policy.save(update_fields=["state", "activated_at"])
-        _record(actor, "policy.activated", policy)
+        record_policy(actor, "policy.activated", policy)
     return policy
-
-
-def _record(actor: Actor, name: PolicyEventName, policy: RoutingPolicy) -> None:
-    document_type, number = policy.document_type, policy.number
-    record_audit(actor, name, policy, project=document_type.project_id, detail={"number": number})
-    publish(PolicyEvent(name, document_type.project_id, document_type.slug, number))

@@ -16,6 +16,7 @@ from review.actions._claims import new_claim_token
 from review.actions._documents import note_wait, publish_document, settle_document
 from review.actions._enqueue import enqueue_opening
 from review.actions._findings import evidence_of, with_schema_findings, without_groups
+from review.actions._interest import interest_of
 from review.actions._pages import has_unfinished_pages
 from review.actions._readings import store_raw_answers, store_reading
 from review.actions._routing import (
@@ -50,6 +51,7 @@ from review.routing.reasons import reason_for_failure
 from review.selectors.access import Actor
 from review.selectors.engines import base_id_of, is_proven
 from review.selectors.reading import ReadingKey
+from review.selectors.targets import stopped_paths
 
 ENGINE_FAILED = "engine_failed"
 ROUTING_FAILED = "routing_failed"
@@ -255,6 +257,7 @@ def complete_run(
             return False
         document = Document.objects.get(pk=run.document_id)
         policy = ensure_active_policy(document_type)
+        interest = interest_of(checked, run)
         decision = decide(
             [evidence_of(reading, spec) for reading in checked],
             PolicyRules.from_json(policy.rules),
@@ -262,11 +265,13 @@ def complete_run(
             str(policy.pk),
             document_reasons=faults,
             is_proven=is_proven(run.engine_version),
+            stopped=stopped_paths(document_type),
+            interest=interest,
         )
         confirmed = confirmed_record(document)
         is_stored = confirmed is not None or decision.band is not Band.REVIEW
         store_predictions(run, checked)
-        store_decision(run, policy, decision, is_asked=confirmed is None)
+        store_decision(run, policy, decision, is_asked=confirmed is None, interest=interest)
         if is_stored:
             store_model_record(document, run, policy=policy, fields=checked, decision=decision, confirmed=confirmed)
         settle_document(

@@ -22,6 +22,7 @@ from review.api.views import (
     reviewers,
     reviewing,
     schema,
+    targets,
     tokens,
 )
 from review.api.views.unknown import unknown_path
@@ -67,6 +68,10 @@ _document_types: list[Route] = [
     _route("<slug:document_type>/versions/", document_types.SchemaVersionListView, "schema_versions"),
     _route("<slug:document_type>/policies/", policies.PolicyListView, "policies"),
     _route("<slug:document_type>/policies/<number:number>/activate/", policies.PolicyActivationView, "activate_policy"),
+    _route("<slug:document_type>/targets/", targets.TargetListView, "targets"),
+    _route("<slug:document_type>/targets/draft/", targets.TargetPolicyView, "draft_from_targets"),
+    _route("<slug:document_type>/targets/remove/", targets.TargetRemovalView, "remove_target"),
+    _route("<slug:document_type>/targets/resume/", targets.ResumeView, "resume_field"),
 ]
 _project: list[Route] = [
     path("documents/", include(_documents)),

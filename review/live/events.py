@@ -30,6 +30,8 @@ ExportEventName = Literal["export.requested", "export.progressed", "export.done"
 RegionEventName = Literal["region.requested", "region.read"]
 PolicyEventName = Literal["policy.drafted", "policy.activated"]
 RolloutEventName = Literal["rollout.started", "rollout.shadow_read", "rollout.promoted", "rollout.rolled_back"]
+TargetEventName = Literal["field_target.set", "field_target.removed"]
+MonitorEventName = Literal["field_monitor.tripped", "field_monitor.resumed"]
 PricesEventName = Literal["cost_model.changed"]
 
 
@@ -102,6 +104,27 @@ class RolloutEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class TargetEvent:
+    """A field of a document type has another target, or none any more."""
+
+    name: TargetEventName
+    project_id: int
+    document_type: str
+    field_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorEvent:
+    """A field stopped being stored unseen after its `n_documents`-th audit, or a manager turned it on again."""
+
+    name: MonitorEventName
+    project_id: int
+    document_type: str
+    field_path: str
+    n_documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class PricesEvent:
     """The prices of a project are others now."""
 
@@ -109,7 +132,17 @@ class PricesEvent:
     project_id: int
 
 
-LiveEvent = DocumentEvent | TaskEvent | ExportEvent | RegionEvent | PolicyEvent | RolloutEvent | PricesEvent
+LiveEvent = (
+    DocumentEvent
+    | TaskEvent
+    | ExportEvent
+    | RegionEvent
+    | PolicyEvent
+    | RolloutEvent
+    | TargetEvent
+    | MonitorEvent
+    | PricesEvent
+)
 
 
 def publish(event: LiveEvent) -> None:

@@ -33,6 +33,7 @@ from review.models.rollouts import UNFINISHED_SHADOWS, Rollout, RolloutStage, Sh
 from review.models.routing import FieldDecision, PolicyState, RoutingDecision, RoutingPolicy
 from review.models.schemas import DocumentType, SchemaVersion
 from review.models.second_looks import CheckSource, GroundTruth, ReviewerCheck, TruthOrigin
+from review.models.targets import FieldCertificate, FieldMonitor, FieldTarget
 from review.models.tenancy import ApiToken, Membership, Project, Role, Tenant, User
 
 __all__ = [
@@ -54,10 +55,13 @@ __all__ = [
     "Event",
     "ExportState",
     "ExtractionRun",
+    "FieldCertificate",
     "FieldDecision",
     "FieldEdit",
+    "FieldMonitor",
     "FieldPrediction",
     "FieldReview",
+    "FieldTarget",
     "GroundTruth",
     "IdempotencyKey",
     "Membership",

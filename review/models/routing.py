@@ -47,7 +47,10 @@ class RoutingPolicy(models.Model):
 
 
 class RoutingDecision(models.Model):
-    """How a run's document was routed. `is_selected` says that a person must look."""
+    """How a run's document was routed. `is_selected` says that a person must look.
+
+    `interest` (0-1) is how much an audit of it would have taught; see `review.routing.directed`.
+    """
 
     run = models.OneToOneField(ExtractionRun, on_delete=models.CASCADE, related_name="decision")
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="decisions")
@@ -58,6 +61,7 @@ class RoutingDecision(models.Model):
     reasons = models.JSONField(_("reasons"), default=list)
     draw = models.FloatField(_("draw"))
     full_examination_draw = models.FloatField(_("draw for full examination"))
+    interest = models.FloatField(_("interest"), null=True)
     is_rolled_up = models.BooleanField(_("is rolled up"), default=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 

@@ -10,9 +10,12 @@ The sampling design:
   field goes to a person.
 - An optional field that is absent, with nothing wrong and no confidence in its absence, is SAMPLED: most documents
   lack some optional field, a person need not confirm each, but it is never AUTO and is looked at with a known chance.
+- A field that the monitor of its target has stopped is doubtful wherever it has a value, and decides about its
+  document as a required one does, whether it is required or not: nothing of it is stored unseen.
 - Nothing is AUTO that was read by an engine which has not proven itself: what would be, is SAMPLED, and every field
   says so among its reasons.
-- A document in band AUTO or SAMPLED is audited when its audit draw falls below the rate of its band: then every field
+- A document in band AUTO or SAMPLED is audited when its audit draw falls below the rate of its band (of the band
+  SAMPLED, where the policy directs audits, below a rate that grows with the document's interest): then every field
   is examined. In a document in band REVIEW the doubtful fields are examined for certain; a second, independent draw
   decides whether its other fields are examined as well.
 
@@ -23,10 +26,11 @@ nobody examined has no verdict; a field that a reviewer touched though `is_to_ex
 not part of the sample.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from review.routing.bands import Band
+from review.routing.paths import column_path
 from review.routing.policy import PolicyRules, Thresholds
 from review.routing.reasons import Reason, in_order, reason_for_finding
 from review.routing.sampling import Purpose, draw
@@ -88,12 +92,15 @@ def decide(
     *,
     document_reasons: Sequence[Reason] = (),
     is_proven: bool = True,
+    stopped: Collection[str] = (),
+    interest: float | None = None,
 ) -> DocumentDecision:
     """Route one document by the module's design; the same arguments always give the same decision.
 
     `document_reasons` are known of the document as a whole: a fault (`Reason.is_fault`) makes every field doubtful, any
-    other is only kept. `is_proven` says whether the engine that read it may be trusted with the band AUTO. Raise
-    ValueError when a field path occurs twice.
+    other is only kept. `is_proven` says whether the engine that read it may be trusted with the band AUTO. `stopped`
+    are the fields that a monitor has stopped, rows as `*`. `interest` in 0-1 says how much an audit would
+    teach; None where that is not known. Raise ValueError when a field path occurs twice.
     """
     paths = [field.field_path for field in fields]
     if len(set(paths)) != len(paths):
@@ -104,13 +111,16 @@ def decide(
     banded = [_band(field, rules.thresholds_for(field.field_path), faults) for field in fields]
     if not is_proven:
         banded = [_unproven(*pair) for pair in banded]
-    deciding = [pair for field, pair in zip(fields, banded, strict=True) if field.is_required] or banded
+    halted = [field.has_value and column_path(field.field_path) in stopped for field in fields]
+    banded = [_stopped(*pair) if is_halted else pair for pair, is_halted in zip(banded, halted, strict=True)]
+    decides = _deciding(fields, halted)
+    deciding = [pair for pair, is_deciding in zip(banded, decides, strict=True) if is_deciding]
     band = Band.REVIEW if faults else Band.worst(band for band, _ in deciding)
     draws = Draws(
         draw(document_key, policy_key, rules.salt, Purpose.AUDIT),
         draw(document_key, policy_key, rules.salt, Purpose.FULL_EXAMINATION),
     )
-    share = base_share(band, rules)
+    share = rules.sampled_share(interest) if band is Band.SAMPLED else base_share(band, rules)
     is_drawn = (draws.full_examination if band is Band.REVIEW else draws.audit) < share
     reasons = [*document_reasons, *faults]
     reasons += [reason for own, why in deciding if own is band for reason in why]
@@ -143,12 +153,27 @@ _DRAWN = {
 
 
 def base_share(band: Band, rules: PolicyRules) -> float:
-    """Return the probability in (0, 1] that a field nobody doubts is examined in a document of `band`."""
+    """Return the probability in (0, 1] that a field nobody doubts is examined in a document of `band`.
+
+    Where audits are directed this is the mean of the band SAMPLED.
+    """
     return {
         Band.AUTO: rules.audit_auto_share,
         Band.SAMPLED: rules.audit_sampled_share,
         Band.REVIEW: rules.full_examination_share,
     }[band]
+
+
+def _deciding(fields: Sequence[FieldEvidence], halted: Sequence[bool]) -> list[bool]:
+    """Return of each field whether the document's band follows from it; all of them where none is required."""
+    has_required = any(field.is_required for field in fields)
+    return [field.is_required or is_halted or not has_required for field, is_halted in zip(fields, halted, strict=True)]
+
+
+def _stopped(band: Band, reasons: tuple[Reason, ...]) -> tuple[Band, tuple[Reason, ...]]:
+    # What was only fairly sure has a reason that says no more than that; it is not why a person looks.
+    doubts = reasons if band is Band.REVIEW else ()
+    return Band.REVIEW, in_order([*doubts, Reason.STOPPED_BY_MONITOR])
 
 
 def _unproven(band: Band, reasons: tuple[Reason, ...]) -> tuple[Band, tuple[Reason, ...]]:

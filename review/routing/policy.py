@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeGuard
 
+from review.routing.directed import DirectedRule
+from review.routing.paths import column_path
+
 
 class PolicyError(ValueError):
     """Rules that cannot be used. `problems` lists (JSON Pointer into the rules, message) pairs, each exact."""
@@ -33,12 +36,29 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
+class Directed:
+    """Audits of the sampled band that go where there is something to learn; see `review.routing.directed`.
+
+    Whatever the interest, a document is audited with at least `floor_share` of the band's rate. `scale` is the interest
+    at which it is audited with the rate itself. Both in (0, 1].
+    """
+
+    floor_share: float
+    scale: float
+
+    def as_json(self) -> dict[str, float]:
+        """Return {"floor_share": …, "scale": …}."""
+        return {"floor_share": self.floor_share, "scale": self.scale}
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyRules:
     """What `decide` goes by.
 
     `fields` maps a field path to its thresholds; in the path of a repeated group's column the row is `*`
     ("/line_items/*/amount"). `default` holds for every other field. The shares are probabilities in (0, 1]: 0 is
     refused since a value stored unseen must have had a chance of being looked at, or no estimate can speak for it.
+    `directed` says where the audits of the sampled band go; None: everywhere alike.
     Raises PolicyError, whichever way it is built.
     """
 
@@ -48,6 +68,7 @@ class PolicyRules:
     audit_sampled_share: float = 0.20
     full_examination_share: float = 0.10
     salt: str = "stet"
+    directed: Directed | None = None
 
     def __post_init__(self) -> None:
         # A copy that nobody can write to: rules are shared between decisions.
@@ -61,12 +82,29 @@ class PolicyRules:
         exact = self.fields.get(field_path)
         if exact is not None:
             return exact
-        pattern = "/".join("*" if token.isdecimal() else token for token in field_path.split("/"))
-        return self.fields.get(pattern, self.default)
+        return self.fields.get(column_path(field_path), self.default)
+
+    def sampled_share(self, interest: float | None) -> float:
+        """Return the probability in (0, 1] that a document of the sampled band is audited.
+
+        `interest` in 0-1 is that of the document, None where it is not known: then it is the band's rate.
+        """
+        if self.directed is None or interest is None:
+            return self.audit_sampled_share
+        rate = self.audit_sampled_share
+        rule = DirectedRule(rate, rate * self.directed.floor_share, self.directed.scale)
+        return rule.inclusion_probability(interest)
+
+    @property
+    def least_sampled_share(self) -> float:
+        """The least of these probabilities."""
+        return self.sampled_share(0.0)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain JSON data; `from_json` is its inverse."""
+        """Return plain JSON data; `from_json` is its inverse. Audits that go everywhere alike are not mentioned."""
+        directed = {} if self.directed is None else {"directed": self.directed.as_json()}
         return {
+            **directed,
             "default": self.default.as_json(),
             "fields": {path: thresholds.as_json() for path, thresholds in self.fields.items()},
             "audit_auto_share": self.audit_auto_share,
@@ -85,6 +123,8 @@ class PolicyRules:
         if "default" in values:
             values["default"] = Thresholds(**values["default"])
         values["fields"] = {path: Thresholds(**limits) for path, limits in values.get("fields", {}).items()}
+        if values.get("directed") is not None:
+            values["directed"] = Directed(**values["directed"])
         return cls(**values)
 
 
@@ -117,7 +157,7 @@ def rules_for_costs(error_costs: Mapping[str, float]) -> PolicyRules:
 
 
 _SHARES = ("audit_auto_share", "audit_sampled_share", "full_examination_share")
-_KEYS = ("default", "fields", *_SHARES, "salt")
+_KEYS = ("default", "fields", *_SHARES, "salt", "directed")
 
 
 def _problems(data: object) -> list[tuple[str, str]]:
@@ -137,6 +177,8 @@ def _problems(data: object) -> list[tuple[str, str]]:
     for key in _SHARES:
         if key in data and not (_is_number(data[key]) and 0 < data[key] <= 1):
             problems.append((f"/{key}", "must be a number above 0 and at most 1"))
+    if data.get("directed") is not None:
+        problems += _directed_problems(data["directed"])
     if "salt" in data and not (isinstance(data["salt"], str) and data["salt"]):
         problems.append(("/salt", "must be a text that is not empty"))
     return problems
@@ -157,6 +199,17 @@ def _threshold_problems(pointer: str, limits: object) -> list[tuple[str, str]]:
     if not problems and auto is not None and review > auto:
         problems.append((f"{pointer}/review", "must not be above auto"))
     return problems
+
+
+def _directed_problems(directed: object) -> list[tuple[str, str]]:
+    names = ("floor_share", "scale")
+    if not isinstance(directed, Mapping) or set(directed) != set(names):
+        return [("/directed", "must be an object with the keys floor_share and scale")]
+    return [
+        (f"/directed/{name}", "must be a number above 0 and at most 1")
+        for name in names
+        if not (_is_number(directed[name]) and 0 < directed[name] <= 1)
+    ]
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -24,6 +24,7 @@ class Reason(StrEnum):
     AMBIGUOUS_VALUE = "ambiguous_value"
     MISSING_CONFIDENCE = "missing_confidence"
     LOW_CONFIDENCE = "low_confidence"
+    STOPPED_BY_MONITOR = "stopped_by_monitor"
     ENGINE_NOT_PROVEN = "engine_not_proven"
     NOTHING_READ = "nothing_read"
     FULL_EXAMINATION = "full_examination"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from review.routing.bands import Band
 from review.routing.decide import base_share
+from review.routing.paths import column_path
 from review.routing.policy import PolicyRules, Thresholds
 from review.routing.reasons import Reason
 
@@ -61,7 +62,7 @@ class WhatIf:
 
 def reband(field: RoutedField, limits: Thresholds) -> Band:
     """Return the band that the field would have had under other thresholds, everything else being as it was."""
-    others = set(field.reasons) - {Reason.LOW_CONFIDENCE, Reason.ENGINE_NOT_PROVEN}
+    others = set(field.reasons) - BY_CONFIDENCE
     is_doubted = field.band is Band.REVIEW and bool(others)
     confidence = field.confidence
     if is_doubted or confidence is None or not 0 <= confidence <= 1:
@@ -70,6 +71,17 @@ def reband(field: RoutedField, limits: Thresholds) -> Band:
         return Band.REVIEW
     is_auto = limits.auto is not None and confidence >= limits.auto and Reason.ENGINE_NOT_PROVEN not in field.reasons
     return Band.AUTO if is_auto else Band.SAMPLED
+
+
+BY_CONFIDENCE = frozenset({Reason.LOW_CONFIDENCE, Reason.ENGINE_NOT_PROVEN})
+"""Reasons that leave a value to its confidence."""
+
+
+def is_decided_by_confidence(field: RoutedField) -> bool:
+    """Whether nothing but its confidence stood between the value and being stored, a monitor's stop aside."""
+    confidence = field.confidence
+    is_known = confidence is not None and 0 <= confidence <= 1
+    return is_known and not set(field.reasons) - BY_CONFIDENCE - {Reason.STOPPED_BY_MONITOR}
 
 
 def what_if(
@@ -102,8 +114,3 @@ def unseen_weight_under(rules: PolicyRules, field: RoutedField, inclusion_probab
         raise ValueError("an inclusion probability lies above 0 and is at most 1")
     band = reband(field, rules.thresholds_for(field.field_path))
     return 0.0 if band is Band.REVIEW else (1 - base_share(band, rules)) / inclusion_probability
-
-
-def column_path(field_path: str) -> str:
-    """Return the path with each row number as `*`."""
-    return "/".join("*" if token.isdecimal() else token for token in field_path.split("/"))

@@ -19,7 +19,7 @@ def schema_versions_of(document_type: DocumentType) -> QuerySet[SchemaVersion]:
 
 def policies_of(document_type: DocumentType) -> QuerySet[RoutingPolicy]:
     """Return the policies of a type, newest first."""
-    return document_type.policies.select_related("created_by").order_by("-number")
+    return document_type.policies.select_related("created_by").prefetch_related("certificates").order_by("-number")
 
 
 def access_policy(document_type: DocumentType, number: int) -> RoutingPolicy:

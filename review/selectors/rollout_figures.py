@@ -19,7 +19,7 @@ from review.models import (
     ShadowRead,
     ShadowState,
 )
-from review.routing.what_if import column_path
+from review.routing.paths import column_path
 
 DIFFERENCES_SHOWN = 50
 MAX_EXAMINED = 5_000

@@ -35,6 +35,23 @@ def field_spec_at(spec: DocumentTypeSpec, field_path: str) -> FieldSpec | None:
     return found if _ROW.fullmatch(row) else None
 
 
+def column_paths(spec: DocumentTypeSpec) -> list[str]:
+    """Return the path of every field in the schema's order, cells of a group once with `*` for the row."""
+    columns = [f"{group.path}/*{column.path}" for group in spec.groups for column in group.columns]
+    return [field.path for field in spec.fields] + columns
+
+
+def required_paths(spec: DocumentTypeSpec) -> frozenset[str]:
+    """Return the paths of the fields that decide about a document, cells of a group with `*` for the row."""
+    columns = [
+        f"{group.path}/*{column.path}"
+        for group in spec.groups
+        for column in group.columns
+        if group.is_required and column.is_required
+    ]
+    return frozenset([field.path for field in spec.fields if field.is_required] + columns)
+
+
 def not_constrained(schema: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (JSON Pointer, message) of each keyword that a language model cannot be held to while it writes.
 

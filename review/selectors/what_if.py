@@ -20,16 +20,17 @@ from review.exceptions import InvalidInputError
 from review.models import (
     DocumentType,
     EngineVersion,
-    ExtractionRun,
     FieldDecision,
     FieldPrediction,
     FieldReview,
     RoutingDecision,
 )
 from review.routing.bands import Band
+from review.routing.paths import column_path
 from review.routing.policy import PolicyError, PolicyRules
-from review.routing.what_if import RoutedField, WhatIf, column_path, unseen_weight_under, what_if
-from review.selectors.schemas import spec_of
+from review.routing.what_if import RoutedField, WhatIf, unseen_weight_under, what_if
+from review.selectors.rollouts import champion_of
+from review.selectors.schemas import required_paths, spec_of
 
 N_DAYS = 30
 MAX_DOCUMENTS = 4_000
@@ -108,7 +109,7 @@ def parse_rules(rules: Mapping[str, Any]) -> PolicyRules:
 
 def routed_documents(document_type: DocumentType, *, n_days: int = N_DAYS) -> RoutedDocuments:
     """Return what the version that reads now read in the last `n_days` days and what was examined, in four queries."""
-    engine = _reads_now(document_type)
+    engine = champion_of(document_type)
     in_time = RoutingDecision.objects.filter(
         document__document_type=document_type,
         run__is_current=True,
@@ -131,13 +132,6 @@ def routed_documents(document_type: DocumentType, *, n_days: int = N_DAYS) -> Ro
         engine,
         has_others=in_time.exclude(run__engine_version=engine).exists(),
     )
-
-
-def _reads_now(document_type: DocumentType) -> EngineVersion | None:
-    """Return the engine version of the newest run."""
-    runs = ExtractionRun.objects.filter(document__document_type=document_type, is_current=True)
-    newest = runs.select_related("engine_version").order_by("-id").first()
-    return newest.engine_version if newest is not None else None
 
 
 def _fields_of(decisions: Any) -> QuerySet[FieldDecision, tuple[Any, ...]]:  # noqa: ANN401 - a query of ids
@@ -170,13 +164,4 @@ def _examined(document_type: DocumentType, engine: EngineVersion | None) -> list
 
 def _required(document_type: DocumentType) -> frozenset[str]:
     version = document_type.active_version
-    if version is None:
-        return frozenset()
-    spec = spec_of(version)
-    columns = [
-        f"{group.path}/*{column.path}"
-        for group in spec.groups
-        for column in group.columns
-        if group.is_required and column.is_required
-    ]
-    return frozenset([field.path for field in spec.fields if field.is_required] + columns)
+    return required_paths(spec_of(version)) if version is not None else frozenset()

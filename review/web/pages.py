@@ -13,6 +13,7 @@ from review.exceptions import ForbiddenError, NotFoundError
 from review.models import Project, Role, User
 from review.selectors.access import Actor, projects_for, role_in
 from review.selectors.review_tasks import n_waiting
+from review.selectors.targets import stopped_in
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=HttpResponseBase)
@@ -57,5 +58,6 @@ def render_in_project(
         "is_reviewer": role.includes(Role.REVIEWER),
         "is_manager": role.includes(Role.MANAGER),
         "is_admin": role.includes(Role.ADMIN),
+        "stopped_fields": stopped_in(project) if role.includes(Role.MANAGER) else (),
     }
     return render(request, template, frame | context, status=status)

@@ -65,6 +65,7 @@ class PolicyPage:
     is_changed: bool
     engine: str
     has_other_engines: bool
+    floor_share: float | None
 
     @property
     def n_documents(self) -> int:
@@ -126,8 +127,9 @@ def policy_page(document_type: DocumentType, routed: RoutedDocuments, wished: di
     """Return the page for rules that a form wishes, or for the active ones; raise InvalidInputError for wrong rules."""
     active = active_policy(document_type)
     stands = active[1] if active is not None else parse_rules({})
-    # The salt of the draws is no part of the form: a new policy draws with the same one.
-    rules = parse_rules({**wished, "salt": stands.salt}) if wished is not None else stands
+    # Salt and direction of the draws are no part of the form: a new policy draws in the same way.
+    kept = {"salt": stands.salt} | ({"directed": stands.directed.as_json()} if stands.directed is not None else {})
+    rules = parse_rules({**wished, **kept}) if wished is not None else stands
     now, then = routed.under(stands), routed.under(rules)
     fields = [
         _row((path, label, cost), rules.thresholds_for(path).as_json(), now, then)
@@ -148,6 +150,7 @@ def policy_page(document_type: DocumentType, routed: RoutedDocuments, wished: di
         is_changed=rules != stands,
         engine=str(routed.engine or ""),
         has_other_engines=routed.has_others,
+        floor_share=stands.directed.floor_share if stands.directed is not None else None,
     )
 
 

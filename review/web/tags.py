@@ -9,10 +9,11 @@ from django.utils import timezone
 from django.utils.formats import localize
 
 from review import words
-from review.models import Document, DocumentType
+from review.models import Document, DocumentType, FieldCertificate, FieldMonitor
 from review.selectors.errors import Mark
 from review.selectors.operations import Operations
-from review.web import field_view
+from review.web import field_view, targets_view
+from review.web.policy_view import field_paths
 
 register = template.Library()
 
@@ -21,6 +22,25 @@ register = template.Library()
 def type_label(document_type: DocumentType) -> str:
     """Return the document type's label in the reader's language."""
     return words.label_of(document_type.labels, document_type.slug)
+
+
+@register.filter
+def label_in(certificate: FieldCertificate, labels: dict[str, str]) -> str:
+    """Return the label of the field that a certificate is about."""
+    return labels.get(certificate.field_path, certificate.field_path)
+
+
+@register.filter
+def field_label(watched: FieldMonitor) -> str:
+    """Return the label of the field that a monitor watches."""
+    labels = {path: label for path, label, _cost in field_paths(watched.document_type)}
+    return labels.get(watched.field_path, watched.field_path)
+
+
+@register.filter
+def certificate_in_words(one: FieldCertificate) -> str:
+    """Return what the labels carry, in plain words."""
+    return targets_view.certificate_in_words(one)
 
 
 @register.filter

@@ -16,6 +16,7 @@ from review.web.views import (
     queue,
     reviewers,
     session,
+    targets,
     tokens,
 )
 
@@ -34,6 +35,11 @@ project_patterns: list[URLPattern | URLResolver] = [
     path("policies/", policies.policies, name="policies"),
     path("policies/<slug:type_slug>/", policies.policy, name="policy"),
     path("policies/<slug:type_slug>/<int:number>/activate/", policies.activate, name="activate_policy"),
+    path("policies/<slug:type_slug>/direct/", policies.direct, name="direct_audits"),
+    path("targets/", targets.overview, name="targets"),
+    path("targets/<slug:type_slug>/", targets.targets, name="type_targets"),
+    path("targets/<slug:type_slug>/draft/", targets.draft, name="draft_from_targets"),
+    path("targets/<slug:type_slug>/resume/", targets.resume, name="resume_field"),
     path("operations/", operations.operations, name="operations"),
     path("accuracy/", accuracy.accuracy, name="accuracy"),
     path("accuracy/field/", fields.field_accuracy, name="field_accuracy"),

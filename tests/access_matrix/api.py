@@ -52,6 +52,14 @@ def of_type(world: World) -> Mapping[str, Any]:
     return {"project": world.project, "document_type": "receipt"}
 
 
+def of_target(world: World) -> Mapping[str, Any]:
+    return {"project": world.project, "document_type": world.target.document_type.slug}
+
+
+def of_stopped(world: World) -> Mapping[str, Any]:
+    return {"project": world.project, "document_type": world.stopped.document_type.slug}
+
+
 def body(**values: object) -> Values:
     return lambda world: values
 
@@ -133,6 +141,11 @@ ROWS: list[Row] = [
     Row("api:policies", "GET", READERS, of_type),
     Row("api:policies", "POST", managers(201), of_type, body(rules=factories.RULES)),
     Row("api:activate_policy", "POST", managers(), lambda world: {**of_type(world), "number": world.draft.number}),
+    Row("api:targets", "GET", managers(), of_type),
+    Row("api:targets", "POST", managers(), of_type, body(field_path="/total", wrong_share=0.01)),
+    Row("api:remove_target", "POST", managers(), of_target, body(field_path="/total")),
+    Row("api:draft_from_targets", "POST", managers(201), of_target),
+    Row("api:resume_field", "POST", managers(), of_stopped, body(field_path="/total")),
     Row("api:reviewers", "GET", managers(), in_project),
     Row("api:reviewers", "PATCH", managers(), in_project, body(second_review_share=0.05)),
     Row("api:members", "GET", READERS, in_project),

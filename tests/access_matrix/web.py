@@ -36,6 +36,14 @@ def of_document(world: World) -> Mapping[str, Any]:
     return {"slug": world.project, "document_id": world.document.pk}
 
 
+def of_target(world: World) -> Mapping[str, Any]:
+    return {"slug": world.project, "type_slug": world.target.document_type.slug}
+
+
+def of_stopped(world: World) -> Mapping[str, Any]:
+    return {"slug": world.project, "type_slug": world.stopped.document_type.slug}
+
+
 ROWS: list[Row] = [
     Row("home", "GET", SENT_ON),
     Row("sign_in", "GET", (200, 302, 302, 302, 302, 302)),
@@ -81,6 +89,12 @@ ROWS: list[Row] = [
     Row("policy", "GET", managers(), of_type),
     Row("policy", "POST", managers(400), of_type, content_format="multipart"),
     Row("activate_policy", "POST", managers(302), lambda world: {**of_type(world), "number": world.draft.number}),
+    Row("direct_audits", "POST", managers(302), of_type, body(act="alike"), content_format="multipart"),
+    Row("targets", "GET", managers(302), in_project),
+    Row("type_targets", "GET", managers(), of_type),
+    Row("type_targets", "POST", managers(400), of_type, content_format="multipart"),
+    Row("draft_from_targets", "POST", managers(302), of_target),
+    Row("resume_field", "POST", managers(302), of_stopped, body(field_path="/total"), content_format="multipart"),
     Row("operations", "GET", managers(), in_project),
     Row("operations", "POST", managers(400), in_project, content_format="multipart"),
     Row("accuracy", "GET", managers(), in_project),

@@ -14,6 +14,8 @@ from review.models import (
     DatasetExport,
     Document,
     ExportState,
+    FieldMonitor,
+    FieldTarget,
     PolicyState,
     Record,
     RegionReading,
@@ -22,6 +24,7 @@ from review.models import (
     RoutingPolicy,
     User,
 )
+from review.routing.monitor import Monitor
 from tests import factories
 from tests.conftest import Cast
 
@@ -106,6 +109,25 @@ class World:
     def draft(self) -> RoutingPolicy:
         return RoutingPolicy.objects.create(
             document_type=self.cast.document_type, number=2, state=PolicyState.DRAFT, rules=factories.RULES
+        )
+
+    @cached_property
+    def target(self) -> FieldTarget:
+        """Of the total, of which something was read."""
+        assert self.document.document_type == self.cast.document_type
+        return FieldTarget.objects.create(
+            document_type=self.cast.document_type, field_path="/total", wrong_share=0.01, confidence=0.95
+        )
+
+    @cached_property
+    def stopped(self) -> FieldMonitor:
+        """The total, stopped."""
+        monitor = Monitor(target=self.target.wrong_share)
+        return FieldMonitor.objects.create(
+            document_type=self.cast.document_type,
+            field_path=self.target.field_path,
+            state=monitor.as_json(),
+            tripped_at=timezone.now(),
         )
 
     def upload(self) -> SimpleUploadedFile:

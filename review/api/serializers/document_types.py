@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from review.api.fields import ObjectField, ReadSerializer, WriteSerializer
+from review.api.serializers.targets import CertificateSerializer
 from review.models import PolicyState
 from review.selectors.schemas import not_constrained
 
@@ -75,6 +76,9 @@ class PolicySerializer(ReadSerializer):
     created_by = serializers.CharField(source="created_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     activated_at = serializers.DateTimeField(allow_null=True)
+    certificates = CertificateSerializer(
+        many=True, source="certificates.all", help_text="Of a policy that was drafted from targets: one for each."
+    )
 
 
 class PolicyDraftSerializer(WriteSerializer):

@@ -6,8 +6,9 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from review.actions.directing import draft_directed_audits
 from review.actions.policies import activate_policy, draft_policy
-from review.exceptions import InvalidInputError, NotFoundError
+from review.exceptions import ConflictError, InvalidInputError, NotFoundError
 from review.models import DocumentType, Project, Role
 from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import access_policy, document_types_for, policies_of
@@ -46,7 +47,11 @@ def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Htt
     if request.method == "POST":
         wished = rules_in(request.POST, [path for path, _label, _cost in field_paths(document_type)])
     elif (number := request.GET.get("from", "")).isdecimal() and len(number) < 9:
-        wished = {key: value for key, value in access_policy(document_type, int(number)).rules.items() if key != "salt"}
+        wished = {
+            key: value
+            for key, value in access_policy(document_type, int(number)).rules.items()
+            if key not in ("salt", "directed")
+        }
     routed = routed_documents(document_type)
     problems: list[str] = []
     try:
@@ -65,6 +70,7 @@ def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Htt
         "types": types,
         "last_event_id": last_event_id,
         "history": policies_of(document_type)[:POLICIES_SHOWN],
+        "labels": {path: label for path, label, _cost in field_paths(document_type)},
     }
     status = 400 if problems else 200
     return render_in_project(request, actor, project, "pages/policies.html", context, status=status)
@@ -80,6 +86,31 @@ def activate(request: HttpRequest, actor: Actor, slug: str, type_slug: str, numb
     told = _("Policy %(number)s is in force for every document that is routed from now on.")
     messages.success(request, told % {"number": number})
     return redirect("policy", slug=slug, type_slug=type_slug)
+
+
+@require_POST
+@page
+def direct(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> HttpResponse:
+    """Draft the policy in force with its checks directed, or everywhere alike again."""
+    document_type = access_document_type(access_project(actor, slug, Role.MANAGER), type_slug)
+    try:
+        share = _floor_share(request.POST.get("floor", "")) if request.POST.get("act") == "direct" else None
+        draft = draft_directed_audits(actor=actor, document_type=document_type, floor_share=share)
+        told = _("Policy %(number)s is saved as a draft. It changes nothing until it is activated.")
+        messages.success(request, told % {"number": draft.number})
+    except InvalidInputError as error:
+        messages.error(request, str(error.details["problems"][0]["message"]))
+    except ConflictError as error:
+        messages.error(request, str(error.message))
+    return redirect("policy", slug=slug, type_slug=type_slug)
+
+
+def _floor_share(text: str) -> float:
+    """Return the share that a text in percent is, 0 where it is no number: that is refused as too little."""
+    try:
+        return round(float(text) / 100, 10)
+    except ValueError:
+        return 0.0
 
 
 def _save(

@@ -442,5 +442,5 @@ def test_a_submit_costs_the_same_number_of_queries_with_many_fields(
     document_type = factories.make_document_type(cast.project, "invoice", INVOICE)
     plans = {f"/line_items/{row}/amount": FieldPlan() for row in range(n_rows)}
     lease = lease_task(actor=actor(cast.reviewer), task=task_of(factories.make_routed(document_type, plans)))
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(22):
         submit(cast, lease, *((path, "confirmed", None) for path in plans))

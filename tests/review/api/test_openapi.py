@@ -212,6 +212,10 @@ def test_no_request_ends_in_a_server_error_or_an_answer_that_the_document_does_n
     world = World(cast, cast.admin)
     secret = create_token(actor=SYSTEM, project=cast.project, user=cast.admin, role=Role.ADMIN).secret
     app = closing(get_wsgi_application())
+    # What no body makes: a target to give up or to draft from, a field to turn on.
+    prepared = {"targets_draft_policy": "target", "targets_remove": "target", "targets_resume": "stopped"}
+    if operation_id in prepared:
+        getattr(world, prepared[operation_id])
 
     statuses: list[int] = []
 

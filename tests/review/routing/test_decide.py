@@ -314,3 +314,26 @@ def test_the_frequency_of_inclusion_is_the_stated_probability(kind: str) -> None
     for own in decide(KINDS[kind], RULES, "1", "1").fields:
         test = stats.binomtest(examined[own.field_path], n, own.inclusion_probability)
         assert test.pvalue > 0.001, (own, examined[own.field_path] / n)
+
+
+@pytest.mark.parametrize("is_required", [True, False])
+@pytest.mark.parametrize(("confidence", "reasons"), [(AUTO, ()), (SAMPLED, ()), (REVIEW, (Reason.LOW_CONFIDENCE,))])
+def test_a_stopped_field_holds_its_document_up_however_sure_it_is(
+    is_required: bool, confidence: float, reasons: tuple[Reason, ...]
+) -> None:
+    fields = [field("/total"), field("/items/3/price", confidence, is_required=is_required)]
+    decision = decide(fields, RULES, "1", "1", stopped={"/items/*/price"})
+    assert (decision.band, decision.is_selected) == (Band.REVIEW, True)
+    assert Reason.STOPPED_BY_MONITOR in decision.reasons
+    own = decision.fields[1]
+    assert own.reasons == (*reasons, Reason.STOPPED_BY_MONITOR)
+    assert (own.band, own.inclusion_probability, own.is_to_examine) == (Band.REVIEW, 1.0, True)
+    # The field beside it is as it was.
+    assert (decision.fields[0].band, decision.fields[0].reasons) == (Band.AUTO, ())
+
+
+def test_a_stopped_field_without_a_value_holds_nothing_up() -> None:
+    absent = field("/tax", None, has_value=False, is_required=False)
+    decision = decide([field("/total"), absent], RULES, "1", "1", stopped={"/tax"})
+    assert decision.band is Band.AUTO
+    assert decision.fields[1].band is Band.SAMPLED

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from review.routing.policy import PolicyError, PolicyRules, Thresholds, rules_for_costs, thresholds_for_cost
+from review.routing.policy import Directed, PolicyError, PolicyRules, Thresholds, rules_for_costs, thresholds_for_cost
 
 SHARES = ["audit_auto_share", "audit_sampled_share", "full_examination_share"]
 
@@ -189,3 +189,27 @@ def test_rules_for_costs_cover_every_field_named_and_the_rest_by_default() -> No
     assert rules.thresholds_for("/line_items/7/amount").review == 0.8
     assert rules.thresholds_for("/anything") == rules.default
     assert PolicyRules.from_json(rules.as_json()) == rules
+
+
+def test_directed_audits_survive_as_json_and_are_not_mentioned_without() -> None:
+    rules = PolicyRules(directed=Directed(0.5, 0.25))
+    assert PolicyRules.from_json(rules.as_json()) == rules
+    assert "directed" not in PolicyRules().as_json()
+    assert PolicyRules.from_json({"directed": None}) == PolicyRules()
+
+
+@pytest.mark.parametrize(
+    ("directed", "pointer"),
+    [
+        ([], "/directed"),
+        ({"floor_share": 0.5}, "/directed"),
+        ({"floor_share": 0.5, "scale": 0.5, "more": 1}, "/directed"),
+        ({"floor_share": 0, "scale": 0.5}, "/directed/floor_share"),
+        ({"floor_share": 0.5, "scale": 1.5}, "/directed/scale"),
+        ({"floor_share": True, "scale": 0.5}, "/directed/floor_share"),
+    ],
+)
+def test_directed_audits_without_a_floor_or_a_scale_are_refused(directed: object, pointer: str) -> None:
+    with pytest.raises(PolicyError) as refused:
+        PolicyRules.from_json({"directed": directed})
+    assert [place for place, _message in refused.value.problems] == [pointer]

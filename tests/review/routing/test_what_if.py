@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from review.routing.bands import Band
 from review.routing.decide import FieldEvidence, decide
 from review.routing.policy import PolicyRules, Thresholds
-from review.routing.what_if import BandCounts, RoutedField, column_path, reband, unseen_weight_under, what_if
+from review.routing.reasons import Reason
+from review.routing.what_if import (
+    BandCounts,
+    RoutedField,
+    is_decided_by_confidence,
+    reband,
+    unseen_weight_under,
+    what_if,
+)
 
 LIMITS = Thresholds(auto=0.9, review=0.6)
 RULES = PolicyRules(default=LIMITS, audit_auto_share=0.02, audit_sampled_share=0.2)
@@ -149,7 +157,23 @@ def test_an_impossible_inclusion_probability_is_refused(probability: float) -> N
 
 
 @pytest.mark.parametrize(
-    ("path", "column"), [("/total", "/total"), ("/items/12/price", "/items/*/price"), ("/a1/b", "/a1/b")]
+    ("confidence", "reasons", "is_decided"),
+    [
+        (0.9, (), True),
+        (0.4, ("low_confidence",), True),
+        (0.9, ("engine_not_proven", "stopped_by_monitor"), True),
+        (0.9, ("rule_failed", "low_confidence"), False),
+        (None, ("missing_value",), False),
+        (None, (), False),
+        (1.5, (), False),
+    ],
 )
-def test_row_numbers_become_stars(path: str, column: str) -> None:
-    assert column_path(path) == column
+def test_what_broke_no_rule_is_decided_by_its_confidence(
+    confidence: float | None, reasons: tuple[str, ...], is_decided: bool
+) -> None:
+    assert is_decided_by_confidence(RoutedField("/total", confidence, Band.REVIEW, reasons)) is is_decided
+
+
+def test_no_threshold_turns_a_stopped_field_on() -> None:
+    stopped = RoutedField("/total", 0.99, Band.REVIEW, (Reason.STOPPED_BY_MONITOR,))
+    assert reband(stopped, Thresholds(0.5, 0.1)) is Band.REVIEW

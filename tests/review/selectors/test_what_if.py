@@ -169,7 +169,7 @@ def test_it_costs_the_same_queries_for_more_documents(
     for _ in range(2):
         route(cast.document_type, 0.95)
         add_labels(cast.document_type, [Label(), Label("/company")])
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             routed_documents(cast.document_type).under(rules(0.9, 0.6))
 
 

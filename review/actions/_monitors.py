@@ -1,0 +1,100 @@
+"""The audits of stored values, shown to the monitors of their fields one document at a time."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from django.utils import timezone
+
+from review.actions._audit import record_audit
+from review.live.events import MonitorEvent, MonitorEventName, publish
+from review.models import DocumentType, FieldMonitor, FieldReview, FieldTarget
+from review.routing.audit_floor import least_share
+from review.routing.bands import Band
+from review.routing.monitor import Monitor, watch
+from review.routing.paths import column_path
+from review.routing.policy import PolicyRules
+from review.routing.thinning import ExaminedValue
+from review.routing.what_if import RoutedField, is_decided_by_confidence
+from review.selectors.access import SYSTEM, Actor
+from review.selectors.review_tasks import TaskDetail
+from review.selectors.schemas import required_paths
+
+
+def begin_monitor(target: FieldTarget) -> FieldMonitor:
+    """Begin to watch a field against its target, within the caller's transaction."""
+    monitor = Monitor(target=target.wrong_share, most_per_document=target.most_per_document)
+    return FieldMonitor.objects.create(
+        document_type=target.document_type, field_path=target.field_path, state=monitor.as_json()
+    )
+
+
+def record_monitor(actor: Actor, name: MonitorEventName, row: FieldMonitor, document_type: DocumentType) -> None:
+    """Write down that a field was stopped or turned on again, and tell open pages."""
+    detail = {"field_path": row.field_path, "n_documents": row.state["n_documents"], "n_wrong": row.state["n_wrong"]}
+    record_audit(actor, name, row, project=document_type.project_id, detail=detail)
+    n_documents = int(row.state["n_documents"])
+    publish(MonitorEvent(name, document_type.project_id, document_type.slug, row.field_path, n_documents))
+
+
+def watch_labels(detail: TaskDetail, sha256: str, labels: Sequence[FieldReview]) -> None:
+    """Let the monitors of a document type see the labels of one document, within the transaction that makes them.
+
+    Whoever makes the labels of a document makes them once, so each monitor sees a document once, however often a
+    submit is sent and whenever a process is killed. The rows are locked one after the other by id: monitors are sums,
+    and two documents at the same moment must both be in them.
+    """
+    if detail.decision is None:
+        return
+    rows = FieldMonitor.objects.select_for_update(no_key=True, of=("self",)).filter(
+        document_type_id=detail.task.document_type_id, ended_at=None
+    )
+    watched = {row.field_path: row for row in rows.order_by("id")}
+    if not watched:
+        return
+    for path, values in _stored_values(detail, sha256, labels).items():
+        if path in watched:
+            _watch(watched[path], values, detail)
+
+
+def _watch(row: FieldMonitor, values: Sequence[ExaminedValue], detail: TaskDetail) -> None:
+    monitor = watch(Monitor.from_json(row.state), [values])
+    row.state = monitor.as_json()
+    changed = ["state"]
+    is_new = monitor.is_tripped and row.tripped_at is None
+    if is_new and detail.decision is not None:
+        row.tripped_at = timezone.now()
+        row.policy, row.engine_version = detail.decision.policy, detail.run.engine_version
+        changed += ["tripped_at", "policy", "engine_version"]
+    row.save(update_fields=changed)
+    if is_new:
+        # The reviewer's answer was the last drop, not their act.
+        record_monitor(SYSTEM, "field_monitor.tripped", row, detail.task.document_type)
+
+
+def _stored_values(detail: TaskDetail, sha256: str, labels: Sequence[FieldReview]) -> Mapping[str, list[ExaminedValue]]:
+    """Return, by column, the values that would have been stored unseen had nobody been asked to look."""
+    by_column: defaultdict[str, list[ExaminedValue]] = defaultdict(list)
+    for value in _audited(detail, sha256, labels):
+        by_column[column_path(value.field_path)].append(value)
+    return by_column
+
+
+def _audited(detail: TaskDetail, sha256: str, labels: Sequence[FieldReview]) -> Iterator[ExaminedValue]:
+    if detail.decision is None:
+        return
+    floor = least_share(PolicyRules.from_json(detail.decision.policy.rules), required_paths(detail.spec))
+    for label in labels:
+        field = detail.field_at(label.field_path)
+        if field is None or field.decision is None or not label.is_in_sample or label.is_correct is None:
+            continue
+        routed = RoutedField(label.field_path, label.confidence, Band(label.band), tuple(field.decision.reasons))
+        if routed.band is Band.REVIEW or not is_decided_by_confidence(routed) or label.confidence is None:
+            continue
+        yield ExaminedValue(
+            document=sha256,
+            field_path=label.field_path,
+            confidence=label.confidence,
+            is_wrong=not label.is_correct,
+            inclusion_probability=label.inclusion_probability,
+            floor=min(floor, label.inclusion_probability),
+        )

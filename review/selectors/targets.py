@@ -1,0 +1,175 @@
+"""Targets of a document type: which are set, what stands examined to certify thresholds, and what is stopped."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from review.exceptions import NotFoundError
+from review.models import (
+    DocumentType,
+    EngineVersion,
+    FieldCertificate,
+    FieldDecision,
+    FieldMonitor,
+    FieldReview,
+    FieldTarget,
+    Project,
+    RoutingDecision,
+)
+from review.routing.audit_floor import least_share
+from review.routing.bands import Band
+from review.routing.paths import column_path
+from review.routing.policy import PolicyRules
+from review.routing.thinning import ExaminedValue
+from review.routing.what_if import RoutedField, is_decided_by_confidence
+from review.selectors.schemas import required_paths, spec_of
+from review.selectors.what_if import MAX_ROWS, routed_documents
+
+_COLUMNS = (
+    "field_path", "confidence", "band", "inclusion_probability", "is_correct", "document__sha256", "reasons", "policy"
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedField:
+    """What speaks for a threshold of one field: examined values, and the confidences of all that were routed lately.
+
+    Both hold only values that confidence alone decided, read by one engine version. `digest` tells one set of labels
+    from another.
+    """
+
+    values: tuple[ExaminedValue, ...] = ()
+    frame: tuple[float, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the examined values, whatever their order."""
+        lines = sorted(f"{one.document} {one.field_path} {one.confidence!r} {one.is_wrong}" for one in self.values)
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def targets_for(document_type: DocumentType) -> QuerySet[FieldTarget]:
+    """Return the targets in force of a type, by field."""
+    return document_type.targets.select_related("set_by").filter(is_active=True).order_by("field_path")
+
+
+def access_target(document_type: DocumentType, field_path: str) -> FieldTarget:
+    """Return the target in force of one field; raise NotFoundError."""
+    target = targets_for(document_type).select_related("document_type").filter(field_path=field_path).first()
+    if target is None:
+        raise NotFoundError
+    return target
+
+
+def monitors_for(document_type: DocumentType) -> QuerySet[FieldMonitor]:
+    """Return the monitors that watch now, by field."""
+    return (
+        document_type.monitors.select_related("policy", "engine_version").filter(ended_at=None).order_by("field_path")
+    )
+
+
+def stopped_in(project: Project) -> QuerySet[FieldMonitor]:
+    """Return the monitors that have stopped a field of a project's documents, with what names the field."""
+    tripped = FieldMonitor.objects.select_related("document_type__active_version")
+    return tripped.filter(document_type__project=project, ended_at=None, tripped_at__isnull=False).order_by("id")
+
+
+def access_stopped(document_type: DocumentType, field_path: str) -> FieldMonitor:
+    """Return the monitor that has stopped a field; raise NotFoundError where the field is not stopped."""
+    monitor = _stopped(document_type).select_related("document_type").filter(field_path=field_path).first()
+    if monitor is None:
+        raise NotFoundError
+    return monitor
+
+
+def stopped_paths(document_type: DocumentType) -> frozenset[str]:
+    """Return the fields of a type that a monitor has stopped, rows as `*`."""
+    return frozenset(_stopped(document_type).values_list("field_path", flat=True))
+
+
+def _stopped(document_type: DocumentType) -> QuerySet[FieldMonitor]:
+    return FieldMonitor.objects.filter(document_type=document_type, ended_at=None, tripped_at__isnull=False)
+
+
+def newest_certificates(document_type: DocumentType) -> Mapping[str, FieldCertificate]:
+    """Return the newest certificate of each field of a type."""
+    of_field = FieldCertificate.objects.filter(document_type=document_type, field_path=OuterRef("field_path"))
+    newest = Subquery(of_field.order_by("-id").values("pk")[:1])
+    found = FieldCertificate.objects.select_related("policy", "engine_version")
+    return {one.field_path: one for one in found.filter(document_type=document_type, pk=newest)}
+
+
+def look_at(document_type: DocumentType, field_path: str, engine: EngineVersion, digest: str, target: float) -> int:
+    """Return which attempt it would be to certify the field on these labels: asking the same again is no new look."""
+    looks = FieldCertificate.objects.filter(
+        document_type=document_type, field_path=field_path, engine_version=engine
+    ).order_by("-look", "-id")
+    last = looks.first()
+    if last is None:
+        return 1
+    is_same = (last.examined_digest, last.target) == (digest, target)
+    return last.look if is_same else last.look + 1
+
+
+def examined_fields(document_type: DocumentType) -> tuple[EngineVersion | None, Mapping[str, ExaminedField]]:
+    """Return the engine version that reads now and, by field, what was examined of what it read.
+
+    The newest 20,000 examined values and the documents of the last 30 days; of a value that was examined twice the
+    newer label counts.
+    """
+    routed = routed_documents(document_type)
+    if routed.engine is None:
+        return None, {}
+    values: defaultdict[str, dict[tuple[str, str], ExaminedValue]] = defaultdict(dict)
+    for value in _examined_values(document_type, routed.engine):
+        values[column_path(value.field_path)].setdefault((value.document, value.field_path), value)
+    frames: defaultdict[str, list[float]] = defaultdict(list)
+    for fields in routed.documents:
+        for field in fields:
+            if is_decided_by_confidence(field) and field.confidence is not None:
+                frames[column_path(field.field_path)].append(field.confidence)
+    return routed.engine, {
+        path: ExaminedField(tuple(values[path].values()), tuple(frames[path])) for path in {*values, *frames}
+    }
+
+
+def _examined_values(document_type: DocumentType, engine: EngineVersion) -> list[ExaminedValue]:
+    floors = _floors(document_type)
+    found = []
+    for path, confidence, band, probability, is_correct, sha256, reasons, policy_id in _rows(document_type, engine):
+        field = RoutedField(path, confidence, Band(band), tuple(reasons or ()))
+        if policy_id is not None and is_decided_by_confidence(field):
+            found.append(
+                ExaminedValue(
+                    document=sha256,
+                    field_path=path,
+                    confidence=confidence,
+                    is_wrong=not is_correct,
+                    inclusion_probability=probability,
+                    floor=min(floors[policy_id], probability),
+                )
+            )
+    return found
+
+
+def _rows(document_type: DocumentType, engine: EngineVersion) -> list[tuple[Any, ...]]:
+    decided = FieldDecision.objects.filter(decision__run=OuterRef("task__run"), field_path=OuterRef("field_path"))
+    routed = RoutingDecision.objects.filter(run=OuterRef("task__run"))
+    labels = FieldReview.objects.filter(document_type=document_type, engine_version=engine)
+    labels = labels.filter(is_in_sample=True, is_correct__isnull=False, confidence__isnull=False)
+    labels = labels.annotate(
+        reasons=Subquery(decided.values("reasons")[:1]), policy=Subquery(routed.values("policy_id")[:1])
+    )
+    return list(labels.order_by("-id").values_list(*_COLUMNS)[:MAX_ROWS])
+
+
+def _floors(document_type: DocumentType) -> Mapping[int, float]:
+    """Return, by policy, the least chance of a look that it left a value of a document of the type."""
+    version = document_type.active_version
+    required = required_paths(spec_of(version)) if version is not None else frozenset()
+    rules = document_type.policies.values_list("pk", "rules")
+    return {pk: least_share(PolicyRules.from_json(data), required) for pk, data in rules}
