@@ -43,7 +43,15 @@ from review.actions.reading import (
     release_page,
     restart_document,
 )
-from review.actions.recovery import free_claims, note_engine, prune, prune_incoming, requeue_exports, requeue_stalled
+from review.actions.recovery import (
+    free_claims,
+    note_engine,
+    prune,
+    prune_incoming,
+    requeue_exports,
+    requeue_snapshots,
+    requeue_stalled,
+)
 from review.actions.regions import give_up_regions
 from review.actions.shadows import requeue_shadows
 from review.exceptions import StorageFullError
@@ -295,7 +303,8 @@ def sweep(*, is_engine_checked: bool = True) -> None:
     """
     if worker_name() and is_engine_checked:
         note_engine(name=worker_name(), engine_error=_engine_error())
-    n_freed, n_stalled, n_exports, n_shadows = free_claims(), requeue_stalled(), requeue_exports(), requeue_shadows()
+    n_freed, n_stalled, n_shadows = free_claims(), requeue_stalled(), requeue_shadows()
+    n_exports = requeue_exports() + requeue_snapshots()
     give_up_regions(actor=SYSTEM)
     if n_freed or n_stalled or n_exports or n_shadows:
         log.warning("set going again", pages=n_freed, documents=n_stalled, exports=n_exports, shadows=n_shadows)

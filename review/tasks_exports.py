@@ -1,5 +1,6 @@
 """Exports are written outside of requests: to a file beside the storage, kept under its final name once it is whole."""
 
+import hashlib
 import os
 import secrets
 import time
@@ -22,8 +23,11 @@ from review.actions.exports import (
 )
 from review.exceptions import StorageFullError
 from review.exports.formats import FORMATS, Written, write_records
-from review.models import Project
+from review.exports.snapshot_formats import DEFAULT_ARCHIVE, SnapshotChangedError, write_snapshot
+from review.models import Project, Snapshot
 from review.tasks import task
+
+__all__ = ["SnapshotChangedError", "Written", "write_archive", "write_export", "write_file"]
 
 PROGRESS_SECONDS = 1.0
 log = structlog.get_logger(__name__)
@@ -44,6 +48,9 @@ def write_export(export_id: int) -> None:
     except StorageFullError as error:
         log.warning("export failed", reason=error.code)
         fail_export(claim=claim, code=error.code)
+    except SnapshotChangedError:
+        log.warning("export failed", reason="snapshot_changed")
+        fail_export(claim=claim, code="snapshot_changed")
     except Exception:
         fail_export(claim=claim, code="export_failed")
         raise
@@ -65,6 +72,21 @@ def write_file(project: Project, format_name: str, path: Path, *, since: datetim
     return written
 
 
+def write_archive(snapshot: Snapshot, format_name: str, path: Path, *, archive: str = DEFAULT_ARCHIVE) -> Written:
+    """Write what a taken snapshot holds to a local file, in the foreground, as `write_file` does.
+
+    Raise SnapshotChangedError beside what that raises.
+    """
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with minding_space():
+            written = _write_archive(snapshot, format_name, partial, archive)
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return written
+
+
 class _NoLongerOursError(Exception):
     """The export was cancelled, or another process has taken it over."""
 
@@ -80,6 +102,8 @@ def _write_claimed(claim: ClaimedExport, path: Path) -> Written:
             if not note_export_progress(claim=claim, n_written=written.n_records):
                 raise _NoLongerOursError
 
+    if export.snapshot is not None:
+        return _write_archive(export.snapshot, export.format, path, export.archive, tell=tell)
     return _write(export.project, export.format, path, snapshot_at=export.snapshot_at, since=export.since, tell=tell)
 
 
@@ -99,6 +123,27 @@ def _write(
             tell(written)
         target.flush()
         os.fsync(target.fileno())
+    return written
+
+
+def _write_archive(
+    snapshot: Snapshot,
+    format_name: str,
+    path: Path,
+    archive: str,
+    *,
+    tell: Callable[[Written], None] = lambda _: None,
+) -> Written:
+    written = Written()
+    with path.open("xb") as target:
+        for n_records in write_snapshot(target, snapshot, format_name, scratch=path.parent, archive_kind=archive):
+            written.n_records = n_records
+            tell(written)
+        target.flush()
+        os.fsync(target.fileno())
+    with path.open("rb") as source:
+        written.sha256 = hashlib.file_digest(source, "sha256").hexdigest()
+    written.n_bytes = path.stat().st_size
     return written
 
 

@@ -53,7 +53,15 @@ ALLOWED: dict[str, set[str]] = {
         # Looks at the headers of an uploaded file, in a process of its own where it must; runs no engine.
         "inference.imaging",
     },
-    "review.exports": {"review.selectors", "review.models", "review.exceptions"},
+    "review.exports": {
+        "review.selectors",
+        "review.models",
+        "review.exceptions",
+        # Pages are painted and cropped, and what is asked of a language model stands in its training data.
+        "inference.types",
+        "inference.imaging",
+        "inference.serving",
+    },
     "review.tasks": {
         "review.tasks_engines",
         "review.tasks_files",
@@ -122,6 +130,18 @@ ALLOWED: dict[str, set[str]] = {
         "review.models",
         "review.exceptions",
         "review.exports",
+    },
+    "review.tasks_snapshots": {
+        "review.tasks",
+        "review.actions",
+        "review.selectors",
+        "review.models",
+        "review.exceptions",
+        "review.exports",
+        # Which documents belong together is read off their words and their looks.
+        "inference",
+        "inference.types",
+        "inference.imaging",
     },
     "review.tasks_backfill": {
         "review.tasks",
@@ -213,6 +233,7 @@ ALLOWED: dict[str, set[str]] = {
         "review.tasks_loading",
         "review.tasks_regions",
         "review.tasks_self_test",
+        "review.tasks_snapshots",
         "review.schedules",
         "inference.document_types",
         "inference.serving",
@@ -333,7 +354,18 @@ def test_inference_knows_no_django_outside_its_commands() -> None:
 
 def test_only_tasks_may_run_an_engine() -> None:
     may = {room for room, others in ALLOWED.items() if "inference" in others}
-    kinds = ("", "_engines", "_evaluation", "_examples", "_loading", "_models", "_reading", "_regions", "_self_test")
+    kinds = (
+        "",
+        "_engines",
+        "_evaluation",
+        "_examples",
+        "_loading",
+        "_models",
+        "_reading",
+        "_regions",
+        "_self_test",
+        "_snapshots",
+    )
     tasks = {f"review.tasks{kind}" for kind in kinds}
     assert may == tasks | {"review.checks", "inference.management"}
 

@@ -47,6 +47,7 @@ def event_names() -> set[str]:
         events.DocumentEventName,
         events.TaskEventName,
         events.ExportEventName,
+        events.SnapshotEventName,
         events.RegionEventName,
         events.PolicyEventName,
         events.RolloutEventName,

@@ -181,6 +181,7 @@ def _field_spec(node: Mapping[str, Any], path: str, locale: str, *, is_required:
         max_lines=node.get("x-max-lines", 1),
         error_cost=float(node.get("x-error-cost", 1.0)),
         is_high_value=node.get("x-high-value", False),
+        is_personal=node.get("x-personal", False),
         locale=locale,
         id_scheme=node.get("x-id-scheme"),
     )

@@ -31,7 +31,8 @@ class FieldSpec:
     words that such values are made of. `region` is where the field is usually printed, as shares of the printed area;
     `pattern` a regular expression that is found in the raw text.
     `error_cost` is what one wrong value costs, in any unit that is the same for all fields; `is_high_value` asks for a
-    second reading of its pages, where a language model reads (R7). `rule_messages` maps the code of each cross-field
+    second reading of its pages, where a language model reads (R7); `is_personal` values are left out of data sets, or
+    masked there, when that is asked for. `rule_messages` maps the code of each cross-field
     rule that names the field ("rule:rows_add_up") to what people are told when it is broken, by language. `id_scheme`
     names the scheme of a tax or registration number ("cn.uscc"), whose check digits are looked at.
     """
@@ -48,6 +49,7 @@ class FieldSpec:
     max_lines: int = 1
     error_cost: float = 1.0
     is_high_value: bool = False
+    is_personal: bool = False
     locale: str = "en"
     rule_messages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     id_scheme: str | None = None

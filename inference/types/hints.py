@@ -99,6 +99,7 @@ LEAF_HINTS: Mapping[str, Check] = {
     "x-value-type": _check_value_type,
     "x-error-cost": _check_positive,
     "x-high-value": _check_flag,
+    "x-personal": _check_flag,
     "x-keywords": _check_words,
     "x-keywords-against": _check_words,
     "x-keywords-inside": _check_words,

@@ -15,14 +15,18 @@ from review.actions._audit import record_audit
 from review.actions._enqueue import EXPORT_TIMEOUT_SECONDS, WRITE_EXPORT, enqueue
 from review.actions._storing import keep_file, minding_space
 from review.exceptions import ConflictError, InvalidInputError
+from review.exports import snapshot_formats
+from review.exports.archive import ARCHIVES
 from review.exports.formats import FORMATS, Written
 from review.live.events import ExportEvent, ExportEventName, publish
-from review.models import DatasetExport, ExportState, Project
+from review.models import DatasetExport, ExportState, Project, Snapshot
 from review.selectors.access import SYSTEM, Actor
 from review.selectors.exports import records_to_export
 
 __all__ = [
+    "ARCHIVES",
     "FORMAT_NAMES",
+    "SNAPSHOT_FORMAT_NAMES",
     "ClaimedExport",
     "cancel_export",
     "claim_export",
@@ -32,9 +36,12 @@ __all__ = [
     "minding_space",
     "note_export_progress",
     "request_export",
+    "request_snapshot_export",
 ]
 
 FORMAT_NAMES = tuple(FORMATS)
+SNAPSHOT_FORMAT_NAMES = tuple(snapshot_formats.FORMATS)
+_ARCHIVE_TYPES = {"zip": "application/zip", "tar": "application/x-tar"}
 UNFINISHED = (ExportState.QUEUED, ExportState.RUNNING)
 
 
@@ -67,9 +74,37 @@ def request_export(*, actor: Actor, project: Project, format: str, since: dateti
     return export
 
 
+def request_snapshot_export(
+    *,
+    actor: Actor,
+    snapshot: Snapshot,
+    format: str,  # noqa: A002 - the name it has in the API
+    archive: str = snapshot_formats.DEFAULT_ARCHIVE,
+) -> DatasetExport:
+    """Queue an archive of what a snapshot holds, in one of the formats of trainers.
+
+    Raise InvalidInputError at /format or /archive, ConflictError while the snapshot is not taken.
+    """
+    for name, value, known in (("/format", format, SNAPSHOT_FORMAT_NAMES), ("/archive", archive, ARCHIVES)):
+        if value not in known:
+            message = _("There is no such choice. Choose one of: %(known)s.") % {"known": ", ".join(known)}
+            raise InvalidInputError.at(name, message)
+    if snapshot.state != ExportState.DONE:
+        raise ConflictError(_("This snapshot is not taken. Wait until it is, or take another."))
+    with transaction.atomic(durable=True):
+        export = DatasetExport.objects.create(
+            project_id=snapshot.project_id, snapshot=snapshot, format=format, archive=archive, requested_by=actor.user
+        )
+        enqueue(WRITE_EXPORT, export.pk, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
+        detail = {"format": format, "archive": archive, "snapshot": snapshot.pk}
+        record_audit(actor, "export.requested", export, project=snapshot.project_id, detail=detail)
+        _publish(export, "export.requested")
+    return export
+
+
 def media_type_of(export: DatasetExport) -> str:
     """Return the media type of an export's file."""
-    return FORMATS[export.format].media_type
+    return _ARCHIVE_TYPES[export.archive] if export.archive else FORMATS[export.format].media_type
 
 
 def cancel_export(*, actor: Actor, export: DatasetExport) -> DatasetExport:
@@ -92,13 +127,20 @@ def claim_export(*, export_id: int) -> ClaimedExport | None:
     One that is being written may be taken over once its writer has not been heard of for STET_CLAIM_SECONDS; one
     that has ended STET_MAX_ATTEMPTS writers fails. No audit row: nothing has happened yet.
     """
-    export = DatasetExport.objects.select_related("project").filter(pk=export_id, state__in=UNFINISHED).first()
+    export = (
+        DatasetExport.objects.select_related("project", "snapshot__project")
+        .filter(pk=export_id, state__in=UNFINISHED)
+        .first()
+    )
     if export is None or (export.state == ExportState.RUNNING and export.touched_at > _stale_before()):
         return None
     if export.n_attempts >= settings.STET_MAX_ATTEMPTS:
         fail_export(claim=ClaimedExport(export, export.n_attempts), code="gave_up")
         return None
-    n_records = records_to_export(export.project, snapshot_at=export.snapshot_at, since=export.since).count()
+    if export.snapshot is not None:
+        n_records = export.snapshot.n_records
+    else:
+        n_records = records_to_export(export.project, snapshot_at=export.snapshot_at, since=export.since).count()
     with transaction.atomic(durable=True):
         seen = _export(export_id).filter(state=export.state, n_attempts=export.n_attempts, touched_at=export.touched_at)
         now = timezone.now()
@@ -129,7 +171,7 @@ def finish_export(*, claim: ClaimedExport, path: Path, written: Written) -> bool
     file and no other.
     """
     export = claim.export
-    name = f"projects/{export.project_id}/exports/{export.pk}-{claim.attempt}-{written.sha256[:16]}.{export.format}"
+    name = f"projects/{export.project_id}/exports/{export.pk}-{claim.attempt}-{written.sha256[:16]}.{export.extension}"
     keep_file(name, path, written.n_bytes)
     with transaction.atomic(durable=True):
         now = timezone.now()
@@ -153,7 +195,7 @@ def finish_export(*, claim: ClaimedExport, path: Path, written: Written) -> bool
 
 
 def fail_export(*, claim: ClaimedExport, code: str) -> bool:
-    """Close an export that cannot be written; `code` says why ("storage_full", "gave_up", "export_failed")."""
+    """Close an export that cannot be written; `code` says why ("storage_full", "gave_up", "snapshot_changed" …)."""
     with transaction.atomic(durable=True):
         now = timezone.now()
         own = _export(claim.export.pk).filter(state__in=UNFINISHED, n_attempts=claim.attempt)

@@ -17,7 +17,15 @@ from django.utils import timezone
 from django_q.models import OrmQ, Task
 
 from review.actions._claims import is_of_dead_process, is_of_living_process, process_mark
-from review.actions._enqueue import EXPORT_TIMEOUT_SECONDS, READ_PAGE, ROUTE_RUN, WRITE_EXPORT, enqueue, enqueue_opening
+from review.actions._enqueue import (
+    EXPORT_TIMEOUT_SECONDS,
+    READ_PAGE,
+    ROUTE_RUN,
+    TAKE_SNAPSHOT,
+    WRITE_EXPORT,
+    enqueue,
+    enqueue_opening,
+)
 from review.actions._pages import has_unfinished_pages
 from review.models import (
     UNFINISHED_STATUSES,
@@ -32,6 +40,7 @@ from review.models import (
     PageReadState,
     RawAnswer,
     RunState,
+    Snapshot,
     WorkerHeartbeat,
 )
 from review.selectors.workers import live_heartbeats, oldest_waiting_since
@@ -163,6 +172,18 @@ def requeue_exports() -> int:
             if stalled.filter(pk=export_id).update(state=ExportState.QUEUED, touched_at=timezone.now()):
                 enqueue(WRITE_EXPORT, export_id, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
     return len(export_ids)
+
+
+def requeue_snapshots() -> int:
+    """Queue snapshots again whose taker has not been heard of, as exports are; return how many."""
+    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+    stalled = Snapshot.objects.filter(state__in=(ExportState.QUEUED, ExportState.RUNNING), touched_at__lt=bound)
+    snapshot_ids: Sequence[int] = list(stalled.values_list("pk", flat=True)[:PER_SWEEP])
+    for snapshot_id in snapshot_ids:
+        with transaction.atomic(durable=True):
+            if stalled.filter(pk=snapshot_id).update(state=ExportState.QUEUED, touched_at=timezone.now()):
+                enqueue(TAKE_SNAPSHOT, snapshot_id, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
+    return len(snapshot_ids)
 
 
 def prune() -> int:

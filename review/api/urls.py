@@ -22,6 +22,7 @@ from review.api.views import (
     reviewers,
     reviewing,
     schema,
+    snapshots,
     targets,
     tokens,
 )
@@ -82,6 +83,9 @@ _project: list[Route] = [
     _route("accuracy/", accuracy.AccuracyView, "accuracy"),
     _route("exports/", exports.ExportListView, "exports"),
     _route("exports/<id:id>/", exports.ExportView, "export"),
+    _route("snapshots/", snapshots.SnapshotListView, "snapshots"),
+    _route("snapshots/<id:id>/", snapshots.SnapshotView, "snapshot"),
+    _route("snapshots/<id:id>/exports/", snapshots.SnapshotExportListView, "snapshot_exports"),
     _route("reviewers/", reviewers.ReviewersView, "reviewers"),
     _route("members/", projects.MemberListView, "members"),
     _route("tokens/", tokens.TokenListView, "tokens"),

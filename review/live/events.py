@@ -27,6 +27,9 @@ TaskEventName = Literal[
     "review_task.assigned",
 ]
 ExportEventName = Literal["export.requested", "export.progressed", "export.done", "export.failed", "export.cancelled"]
+SnapshotEventName = Literal[
+    "snapshot.requested", "snapshot.progressed", "snapshot.done", "snapshot.failed", "snapshot.cancelled"
+]
 RegionEventName = Literal["region.requested", "region.read"]
 PolicyEventName = Literal["policy.drafted", "policy.activated"]
 RolloutEventName = Literal["rollout.started", "rollout.shadow_read", "rollout.promoted", "rollout.rolled_back"]
@@ -68,6 +71,18 @@ class ExportEvent:
     export_id: int
     state: str
     n_written: int
+    n_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotEvent:
+    """A snapshot went on: `n_done` of `n_records` were looked at."""
+
+    name: SnapshotEventName
+    project_id: int
+    snapshot_id: int
+    state: str
+    n_done: int
     n_records: int
 
 
@@ -136,6 +151,7 @@ LiveEvent = (
     DocumentEvent
     | TaskEvent
     | ExportEvent
+    | SnapshotEvent
     | RegionEvent
     | PolicyEvent
     | RolloutEvent

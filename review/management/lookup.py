@@ -10,10 +10,11 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from review.exceptions import ConflictError, NotFoundError, StetError
-from review.models import DocumentType, EngineVersion, Project, User
+from review.models import DocumentType, EngineVersion, ExportState, Project, Snapshot, User
 from review.selectors.access import SYSTEM, access_document_type, access_project, projects_for
 from review.selectors.document_types import document_types_for
 from review.selectors.engines import SHORTEST_PREFIX, access_engine_version, declared_engine_versions
+from review.selectors.snapshots import any_snapshot
 
 SHOWN_PROBLEMS = 20
 
@@ -53,6 +54,16 @@ def find_document_type(project: Project, slug: str) -> DocumentType:
     except NotFoundError:
         known = ", ".join(found.slug for found in document_types_for(project)) or "none yet"
         raise CommandError(f"There is no document type {slug!r} in project {project.slug!r}. Known: {known}.") from None
+
+
+def find_snapshot(snapshot_id: int) -> Snapshot:
+    """Return a taken snapshot, or end the command saying what is in the way."""
+    snapshot = any_snapshot(snapshot_id)
+    if snapshot is None:
+        raise CommandError(f"There is no snapshot {snapshot_id}. Take one: {command_line('snapshot --project …')}")
+    if snapshot.state != ExportState.DONE:
+        raise CommandError(f"Snapshot {snapshot_id} is {snapshot.state}: only one that is done can be written.")
+    return snapshot
 
 
 def find_engine_version(reference: str) -> EngineVersion:

@@ -3,7 +3,7 @@
 from review.models.accuracy import AccuracyRollup, Population, ThroughputRollup
 from review.models.audit import AuditEntry, IdempotencyKey
 from review.models.costs import CostModel
-from review.models.datasets import DatasetExport, ExportState
+from review.models.datasets import DatasetExport, ExportState, Holding, Personal, Snapshot, SnapshotItem, Split
 from review.models.desk import RegionReading, RegionState, TimeSpent
 from review.models.documents import UNFINISHED_STATUSES, Document, DocumentStatus, Page
 from review.models.engines import EngineVersion, RawAnswer, Reading, SelfTest
@@ -63,12 +63,14 @@ __all__ = [
     "FieldReview",
     "FieldTarget",
     "GroundTruth",
+    "Holding",
     "IdempotencyKey",
     "Membership",
     "ModelKind",
     "Page",
     "PageRead",
     "PageReadState",
+    "Personal",
     "PolicyState",
     "Population",
     "Project",
@@ -93,6 +95,9 @@ __all__ = [
     "ShadowField",
     "ShadowRead",
     "ShadowState",
+    "Snapshot",
+    "SnapshotItem",
+    "Split",
     "TaskKind",
     "TaskSkip",
     "TaskState",

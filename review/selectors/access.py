@@ -17,6 +17,7 @@ from review.models import (
     RegionReading,
     ReviewTask,
     Role,
+    Snapshot,
     User,
 )
 from review.selectors.blindness import mark_withheld
@@ -158,3 +159,13 @@ def access_export(actor: Actor, slug: str, export_id: int) -> DatasetExport:
     if export is None:
         raise NotFoundError
     return export
+
+
+def access_snapshot(actor: Actor, slug: str, snapshot_id: int) -> Snapshot:
+    """Return a snapshot of the project `slug`; snapshots are for managers."""
+    project = access_project(actor, slug, Role.MANAGER)
+    snapshots = Snapshot.objects.select_related("project", "requested_by")
+    snapshot = snapshots.filter(project=project, pk=snapshot_id).first()
+    if snapshot is None:
+        raise NotFoundError
+    return snapshot

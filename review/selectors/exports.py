@@ -89,8 +89,8 @@ def export_counts(project: Project, *, since: datetime | None = None) -> ExportC
 
 
 def exports_for(project: Project) -> QuerySet[DatasetExport]:
-    """Return the exports of a project, newest first."""
-    return DatasetExport.objects.select_related("requested_by").filter(project=project).order_by("-id")
+    """Return the exports of a project's records as they stood, newest first; those of snapshots are theirs."""
+    return DatasetExport.objects.select_related("requested_by").filter(project=project, snapshot=None).order_by("-id")
 
 
 def sign_download(export: DatasetExport) -> str:
@@ -144,24 +144,23 @@ def items_to_export(
     records = records.defer("run__schema_version__schema", "run__engine_version__spec").order_by("id")
     last_id = 0
     while batch := list(records.filter(id__gt=last_id)[:batch_size]):
-        yield _items(project, batch, snapshot_at)
+        given = FieldReview.objects.filter(
+            document__in=[record.document_id for record in batch], created_at__lte=snapshot_at
+        )
+        # Answers that tested a reviewer say nothing that was not known.
+        yield export_items(project, batch, given.exclude(task__kind=TaskKind.SEEDED))
         last_id = batch[-1].pk
 
 
-def _items(project: Project, records: Sequence[Record], snapshot_at: datetime) -> list[ExportItem]:
+def export_items(project: Project, records: Sequence[Record], given: QuerySet[FieldReview]) -> list[ExportItem]:
+    """Return records with all that is said of each; `given` are the labels that count, of whichever records."""
     runs = [record.run_id for record in records]
     decisions = {made.run_id: made for made in RoutingDecision.objects.select_related("policy").filter(run__in=runs)}
     predictions: dict[int, dict[str, FieldPrediction]] = defaultdict(dict)
     for prediction in FieldPrediction.objects.filter(run__in=runs).order_by("id"):
         predictions[prediction.run_id][prediction.field_path] = prediction
     labels: dict[int, dict[str, list[FieldReview]]] = defaultdict(lambda: defaultdict(list))
-    given = (
-        FieldReview.objects.select_related("reviewer", "engine_version")
-        .defer("engine_version__spec")
-        .filter(document__in=[record.document_id for record in records], created_at__lte=snapshot_at)
-        # Answers that tested a reviewer say nothing that was not known.
-        .exclude(task__kind=TaskKind.SEEDED)
-    )
+    given = given.select_related("reviewer", "engine_version").defer("engine_version__spec")
     for label in given.order_by("id"):
         labels[label.document_id][label.field_path].append(label)
     held_out = held_out_digests(project, [record.document.sha256 for record in records])

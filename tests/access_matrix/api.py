@@ -60,6 +60,10 @@ def of_stopped(world: World) -> Mapping[str, Any]:
     return {"project": world.project, "document_type": world.stopped.document_type.slug}
 
 
+def of_taken_snapshot(world: World) -> Mapping[str, Any]:
+    return {"project": world.project, "id": world.taken_snapshot.pk}
+
+
 def body(**values: object) -> Values:
     return lambda world: values
 
@@ -131,6 +135,12 @@ ROWS: list[Row] = [
     Row("api:exports", "POST", managers(201), in_project, body(format="jsonl")),
     Row("api:export", "GET", managers(), lambda world: {"project": world.project, "id": world.export.pk}),
     Row("api:export", "DELETE", managers(204), lambda world: {"project": world.project, "id": world.export.pk}),
+    Row("api:snapshots", "GET", managers(), in_project),
+    Row("api:snapshots", "POST", managers(201), in_project, body(holding="reviewed")),
+    Row("api:snapshot", "GET", managers(), lambda world: {"project": world.project, "id": world.snapshot.pk}),
+    Row("api:snapshot", "DELETE", managers(204), lambda world: {"project": world.project, "id": world.snapshot.pk}),
+    Row("api:snapshot_exports", "GET", managers(), of_taken_snapshot),
+    Row("api:snapshot_exports", "POST", managers(201), of_taken_snapshot, body(format="coco")),
     # The signature is the credential.
     Row("api:export_download", "GET", EVERYBODY, lambda world: {"token": sign_download(world.finished_export)}),
     Row("api:document_types", "GET", READERS, in_project),

@@ -22,6 +22,7 @@ from review.models import (
     ReviewTask,
     Role,
     RoutingPolicy,
+    Snapshot,
     User,
 )
 from review.routing.monitor import Monitor
@@ -98,6 +99,17 @@ class World:
             sha256="0" * 64,
             file=ContentFile(b"{}\n", name="export.jsonl"),
         )
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """Queued."""
+        return Snapshot.objects.create(project=self.cast.project, seed="x", validation_share=0.1, test_share=0.1)
+
+    @cached_property
+    def taken_snapshot(self) -> Snapshot:
+        self.snapshot.state = ExportState.DONE
+        self.snapshot.save()
+        return self.snapshot
 
     @cached_property
     def token(self) -> ApiToken:

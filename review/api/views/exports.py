@@ -20,7 +20,12 @@ from review.models import DatasetExport, Role
 from review.selectors.access import access_export
 from review.selectors.exports import export_for_download, exports_for
 
-MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
+MEDIA_TYPES = {
+    "jsonl": "application/jsonl",
+    "csv": "text/csv; charset=utf-8",
+    "zip": "application/zip",
+    "tar": "application/x-tar",
+}
 
 
 class ExportListView(ProjectListView):
@@ -109,12 +114,12 @@ class ExportDownloadView(ApiView):
     def get(self, request: Request, **_: object) -> HttpResponseBase:
         """Return the file; 404 when the link is false or has expired."""
         export = export_for_download(str(self.kwargs["token"]))
-        filename = f"{export.project.slug}-{export.snapshot_at:%Y%m%d-%H%M%S}.{export.format}"
+        filename = f"{export.project.slug}-{export.snapshot_at:%Y%m%d-%H%M%S}.{export.extension}"
         return file_response(
             request,
             export.file,
             etag=export.sha256,
-            media_type=MEDIA_TYPES.get(export.format, "application/octet-stream"),
+            media_type=MEDIA_TYPES.get(export.extension, "application/octet-stream"),
             filename=filename,
             is_attachment=True,
         )

@@ -1,4 +1,7 @@
-"""Command line: manage.py export --project P --format jsonl|csv --out FILE [--since ISO]."""
+"""Command line: manage.py export --project P --format jsonl|csv --out FILE [--since ISO].
+
+Or, of a snapshot: manage.py export --snapshot ID --format F --out FILE [--archive zip|tar].
+"""
 
 from argparse import ArgumentTypeError
 from datetime import datetime
@@ -9,18 +12,27 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from review.actions.exports import FORMAT_NAMES
+from review.actions.exports import ARCHIVES, FORMAT_NAMES, SNAPSHOT_FORMAT_NAMES
 from review.exceptions import NotFoundError, StorageFullError
+from review.management.lookup import find_snapshot
 from review.selectors.access import SYSTEM, access_project
-from review.tasks_exports import write_file
+from review.tasks_exports import SnapshotChangedError, Written, write_archive, write_file
 
 
 class Command(BaseCommand):
     help = "Write the records of a project, with provenance and labels, to a file."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--project", required=True, help="the project's slug")
-        parser.add_argument("--format", required=True, choices=FORMAT_NAMES)
+        of_what = parser.add_mutually_exclusive_group(required=True)
+        of_what.add_argument("--project", help="the project's slug: its records as they stand now")
+        of_what.add_argument("--snapshot", type=int, metavar="ID", help="a snapshot: what it holds")
+        parser.add_argument(
+            "--format",
+            required=True,
+            choices=SNAPSHOT_FORMAT_NAMES,
+            help=f"of a project only {' or '.join(FORMAT_NAMES)}",
+        )
+        parser.add_argument("--archive", choices=ARCHIVES, default="zip", help="of a snapshot: zip unless you say tar")
         parser.add_argument(
             "--out", required=True, type=Path, help="the file; replaced if it exists, whole or not at all"
         )
@@ -29,13 +41,13 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
-        try:
-            project = access_project(SYSTEM, options["project"])
-        except NotFoundError:
-            raise CommandError(f"There is no project {options['project']!r}.") from None
         out: Path = options["out"]
         try:
-            written = write_file(project, options["format"], out, since=options["since"])
+            written = _of_snapshot(options) if options["snapshot"] is not None else _of_project(options)
+        except SnapshotChangedError as changed:
+            raise CommandError(
+                f"The side {changed} is no longer what the snapshot froze; nothing was written."
+            ) from None
         except StorageFullError:
             raise CommandError(f"There is no room for {out}; nothing was written.") from None
         except OSError as error:
@@ -46,6 +58,23 @@ class Command(BaseCommand):
             f"{written.n_records} records, {written.n_labels} labels, {written.n_bytes} bytes\n"
             f"sha256 {written.sha256}  {out}"
         )
+
+
+def _of_project(options: dict[str, Any]) -> Written:
+    if options["format"] not in FORMAT_NAMES:
+        raise CommandError(f"{options['format']} is written of a snapshot. Take one first: manage.py snapshot.")
+    try:
+        project = access_project(SYSTEM, options["project"])
+    except NotFoundError:
+        raise CommandError(f"There is no project {options['project']!r}.") from None
+    return write_file(project, options["format"], options["out"], since=options["since"])
+
+
+def _of_snapshot(options: dict[str, Any]) -> Written:
+    if options["since"] is not None:
+        raise CommandError("A snapshot is of one moment: leave --since out.")
+    snapshot = find_snapshot(options["snapshot"])
+    return write_archive(snapshot, options["format"], options["out"], archive=options["archive"])
 
 
 def _moment(text: str) -> datetime:

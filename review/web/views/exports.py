@@ -59,5 +59,5 @@ def download(request: HttpRequest, actor: Actor, slug: str, export_id: int) -> H
     export = access_export(actor, slug, export_id)
     if export.state != ExportState.DONE:
         raise Http404
-    name = f"{slug}-{export.pk}.{export.format}"
+    name = f"{slug}-{export.pk}.{export.extension}"
     return send_file(request, export.file, media_type=media_type_of(export), etag=export.sha256, filename=name)
