@@ -46,7 +46,7 @@ class Command(BaseCommand):
             written = _of_snapshot(options) if options["snapshot"] is not None else _of_project(options)
         except SnapshotChangedError as changed:
             raise CommandError(
-                f"The side {changed} is no longer what the snapshot froze; nothing was written."
+                f"The side {changed} is no longer what the snapshot froze. Nothing written."
             ) from None
         except StorageFullError:
             raise CommandError(f"There is no room for {out}; nothing was written.") from None
