@@ -126,7 +126,7 @@ class Archive:
         if self._zip is not None:
             self._zip.fp = None
         if self._tar is not None:
-            self._tar.fileobj.closed = True  # type: ignore[union-attr, misc]
+            self._tar.fileobj.closed = True  # type: ignore[attr-defined]
 
     def _aside(self, name: str) -> Part:
         return Part(name, self._files.enter_context(tempfile.TemporaryFile(dir=self._scratch, buffering=_CHUNK)))

@@ -45,9 +45,7 @@ class Command(BaseCommand):
         try:
             written = _of_snapshot(options) if options["snapshot"] is not None else _of_project(options)
         except SnapshotChangedError as changed:
-            raise CommandError(
-                f"The side {changed} is no longer what the snapshot froze. Nothing written."
-            ) from None
+            raise CommandError(f"The side {changed} is no longer what the snapshot froze. Nothing written.") from None
         except StorageFullError:
             raise CommandError(f"There is no room for {out}; nothing was written.") from None
         except OSError as error:
