@@ -54,6 +54,7 @@ from review.actions.recovery import (
 )
 from review.actions.regions import give_up_regions
 from review.actions.shadows import requeue_shadows
+from review.actions.training import request_due_trainings, requeue_trainings
 from review.exceptions import StorageFullError
 from review.models import Document, PageRead
 from review.selectors.access import SYSTEM
@@ -305,9 +306,17 @@ def sweep(*, is_engine_checked: bool = True) -> None:
         note_engine(name=worker_name(), engine_error=_engine_error())
     n_freed, n_stalled, n_shadows = free_claims(), requeue_stalled(), requeue_shadows()
     n_exports = requeue_exports() + requeue_snapshots()
+    n_trainings = requeue_trainings()
     give_up_regions(actor=SYSTEM)
-    if n_freed or n_stalled or n_exports or n_shadows:
-        log.warning("set going again", pages=n_freed, documents=n_stalled, exports=n_exports, shadows=n_shadows)
+    if n_freed or n_stalled or n_exports or n_shadows or n_trainings:
+        log.warning(
+            "set going again",
+            pages=n_freed,
+            documents=n_stalled,
+            exports=n_exports,
+            shadows=n_shadows,
+            trainings=n_trainings,
+        )
     prune()
     prune_incoming()
     forget_old_keys()
@@ -315,8 +324,9 @@ def sweep(*, is_engine_checked: bool = True) -> None:
 
 @task
 def roll_up() -> None:
-    """Every minute: add new verdicts and decisions to the roll-ups that pages about accuracy read."""
+    """Every minute: add new verdicts and decisions to the roll-ups that pages about accuracy read; learn from them."""
     roll_up_reviews()
+    request_due_trainings()
 
 
 def _engine_error() -> str:

@@ -48,6 +48,7 @@ def event_names() -> set[str]:
         events.TaskEventName,
         events.ExportEventName,
         events.SnapshotEventName,
+        events.TrainingEventName,
         events.RegionEventName,
         events.PolicyEventName,
         events.RolloutEventName,

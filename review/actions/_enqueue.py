@@ -10,10 +10,13 @@ TAKE_SNAPSHOT = "review.tasks_snapshots.take_snapshot"
 READ_REGION = "review.tasks_regions.read_region"
 READ_SHADOW = "review.tasks_rollouts.read_shadow"
 COMPARE_ROLLOUT = "review.tasks_rollouts.compare_rollout"
+TRAIN = "review.tasks_training.train"
 DESK_QUEUE = "stet-desk"
 """The queue of what somebody waits for at a desk: a worker of its own (`review.management.cluster`) sees to it."""
 # An export may take hours; the limit is there for one that hangs.
 EXPORT_TIMEOUT_SECONDS = 6 * 3600
+# A training on 2,000 documents takes minutes; the limit is there for one that hangs.
+TRAINING_TIMEOUT_SECONDS = 3600
 # To open a document of many pages takes longer than to read one page; so long for each, and a limit for them all.
 OPENING_SECONDS_PER_PAGE = 5
 OPENING_TIMEOUT_SECONDS = 3600

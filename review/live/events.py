@@ -30,6 +30,9 @@ ExportEventName = Literal["export.requested", "export.progressed", "export.done"
 SnapshotEventName = Literal[
     "snapshot.requested", "snapshot.progressed", "snapshot.done", "snapshot.failed", "snapshot.cancelled"
 ]
+TrainingEventName = Literal[
+    "training.requested", "training.progressed", "training.done", "training.failed", "training.cancelled"
+]
 RegionEventName = Literal["region.requested", "region.read"]
 PolicyEventName = Literal["policy.drafted", "policy.activated"]
 RolloutEventName = Literal["rollout.started", "rollout.shadow_read", "rollout.promoted", "rollout.rolled_back"]
@@ -84,6 +87,19 @@ class SnapshotEvent:
     state: str
     n_done: int
     n_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingEvent:
+    """A training went on: `n_done` of `n_steps`."""
+
+    name: TrainingEventName
+    project_id: int
+    training_run_id: int
+    kind: str
+    state: str
+    n_done: int
+    n_steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +168,7 @@ LiveEvent = (
     | TaskEvent
     | ExportEvent
     | SnapshotEvent
+    | TrainingEvent
     | RegionEvent
     | PolicyEvent
     | RolloutEvent

@@ -1,0 +1,1 @@
+"""What reviewers teach becomes a model: frozen bytes from frozen examples and a seed, the same from the same."""
