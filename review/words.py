@@ -231,6 +231,26 @@ EXPORT_FAILURES: Words = {
     "storage_full": _("the storage is full; free some space and ask again"),
     "gave_up": _("it was interrupted too often; ask again"),
     "export_failed": _("the writer failed; tell your administrator"),
+    "snapshot_failed": _("the taker failed; tell your administrator"),
+    "snapshot_changed": _("what was frozen is no longer what it was; take a new one"),
+    "held_out_unknown": _("it is not known what a regression set looks like; import the set again"),
+}
+LEFT_OUT: Words = {
+    "in_review": _("wait for a person"),
+    "on_their_way": _("are on their way"),
+    "unreadable": _("are unreadable"),
+    "copies": _("are copies of others"),
+    "not_by_people": _("were not settled by people as was asked"),
+    "held_out": _("belong to a regression set or look like it"),
+    "personal_not_located": _("have a personal value that nobody has located"),
+}
+FIELD_STATES: Words = {
+    "confirmed": _("confirmed"),
+    "corrected": _("corrected"),
+    "missing": _("missed by the reader"),
+    "spurious": _("not on the page"),
+    "illegible": _("illegible"),
+    "model": _("seen by nobody"),
 }
 # Lower bounds of what a confidence is called, surest first. Words, since an uncalibrated percentage says too much.
 CONFIDENCE_STEPS = ((0.97, _("certain")), (0.9, _("very likely")), (0.75, _("likely")), (0.5, _("uncertain")))

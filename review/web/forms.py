@@ -7,9 +7,27 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from review import words
-from review.models import DocumentStatus, DocumentType, Membership, Population, Project, Role
+from review.models import DocumentStatus, DocumentType, Holding, Membership, Personal, Population, Project, Role
 
 EXPORT_FORMATS = [("jsonl", "JSON Lines"), ("csv", "CSV")]
+SNAPSHOT_FORMATS = [
+    *EXPORT_FORMATS,
+    ("parquet", "Parquet (Hugging Face datasets)"),
+    ("imagefolder", "imagefolder (Hugging Face datasets)"),
+    ("openai", "OpenAI messages"),
+    ("llamafactory", "LLaMA-Factory (ShareGPT)"),
+    ("swift", "ms-swift"),
+    ("trl", "TRL"),
+    ("preference", "TRL, preference pairs"),
+    ("paddleocr_det", "PaddleOCR detection"),
+    ("paddleocr_rec", "PaddleOCR recognition"),
+    ("paddleocr_vl", "PaddleOCR-VL (ERNIEKit)"),
+    ("label_studio", "Label Studio"),
+    ("coco", "COCO"),
+    ("funsd", "FUNSD"),
+    ("sroie", "SROIE"),
+    ("cord", "CORD"),
+]
 
 
 class FilterForm(forms.Form):
@@ -71,6 +89,30 @@ class ExportForm(forms.Form):
         """Return the start of the chosen day, UTC."""
         day = self.cleaned_data["since"]
         return datetime.combine(day, time.min, tzinfo=UTC) if day else None
+
+
+class SnapshotForm(forms.Form):
+    """What to freeze, and how to split it; the shares are in percent as people say it."""
+
+    holding = forms.ChoiceField(label=_("Holds"), choices=Holding.choices, initial=Holding.REVIEWED)
+    personal = forms.ChoiceField(label=_("Personal fields"), choices=Personal.choices, initial=Personal.KEPT)
+    seed = forms.CharField(label=_("Seed"), max_length=64, initial="stet")
+    validation = forms.FloatField(label=_("Validation, %"), min_value=0, max_value=99, initial=10)
+    test = forms.FloatField(label=_("Test, %"), min_value=0, max_value=99, initial=10)
+
+    def clean(self) -> dict[str, object]:
+        """Refuse sides that leave nothing to train on."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("validation", 0) + cleaned.get("test", 0) >= 100:
+            self.add_error("test", _("Validation and test together must leave something to train on."))
+        return cleaned
+
+
+class SnapshotExportForm(forms.Form):
+    """In which form to write a snapshot."""
+
+    format = forms.ChoiceField(label=_("Format"), choices=SNAPSHOT_FORMATS)
+    archive = forms.ChoiceField(label=_("Archive"), choices=[("zip", "zip"), ("tar", "tar")])
 
 
 class SecondLooksForm(forms.Form):

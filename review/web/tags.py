@@ -134,6 +134,18 @@ def seconds_in_words(seconds: float) -> str:
 
 
 @register.filter
+def left_out(code: str) -> str:
+    """Return why documents are no part of a snapshot."""
+    return words.say(words.LEFT_OUT, code)
+
+
+@register.filter
+def field_state(code: str) -> str:
+    """Return what a person said of a field last."""
+    return words.say(words.FIELD_STATES, code)
+
+
+@register.filter
 def export_failure(code: str) -> str:
     """Return why an export failed, and what to do."""
     return words.say(words.EXPORT_FAILURES, code)

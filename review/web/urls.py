@@ -5,6 +5,7 @@ from django.views.generic import RedirectView
 
 from review.web.views import (
     accuracy,
+    datasets,
     desk,
     document,
     documents,
@@ -48,6 +49,9 @@ project_patterns: list[URLPattern | URLResolver] = [
     path("exports/", exports.exports, name="exports"),
     path("exports/<int:export_id>/cancel/", exports.cancel, name="cancel_export"),
     path("exports/<int:export_id>/file/", exports.download, name="download_export"),
+    path("data-sets/", datasets.datasets, name="datasets"),
+    path("data-sets/<int:snapshot_id>/", datasets.dataset, name="dataset"),
+    path("data-sets/<int:snapshot_id>/cancel/", datasets.cancel, name="cancel_snapshot"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
     path("review-tasks/<int:task_id>/release/", document.release, name="release_task"),

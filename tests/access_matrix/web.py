@@ -44,6 +44,10 @@ def of_stopped(world: World) -> Mapping[str, Any]:
     return {"slug": world.project, "type_slug": world.stopped.document_type.slug}
 
 
+def of_taken_snapshot(world: World) -> Mapping[str, Any]:
+    return {"slug": world.project, "snapshot_id": world.taken_snapshot.pk}
+
+
 ROWS: list[Row] = [
     Row("home", "GET", SENT_ON),
     Row("sign_in", "GET", (200, 302, 302, 302, 302, 302)),
@@ -117,6 +121,30 @@ ROWS: list[Row] = [
         "GET",
         managers(),
         lambda world: {"slug": world.project, "export_id": world.finished_export.pk},
+    ),
+    Row("datasets", "GET", managers(), in_project),
+    Row(
+        "datasets",
+        "POST",
+        managers(302),
+        in_project,
+        body(holding="reviewed", personal="kept", seed="x", validation="10", test="10"),
+        content_format="multipart",
+    ),
+    Row("dataset", "GET", managers(), of_taken_snapshot),
+    Row(
+        "dataset",
+        "POST",
+        managers(302),
+        of_taken_snapshot,
+        body(format="coco", archive="zip"),
+        content_format="multipart",
+    ),
+    Row(
+        "cancel_snapshot",
+        "POST",
+        managers(302),
+        lambda world: {"slug": world.project, "snapshot_id": world.snapshot.pk},
     ),
     Row("tokens", "GET", admins(), in_project),
     Row(

@@ -32,6 +32,7 @@ PAGES = {
     "operations": "operations/",
     "reviewers": "reviewers/",
     "exports": "exports/",
+    "datasets": "data-sets/",
     "tokens": "tokens/",
 }
 PATIENCE_SECONDS = 900.0

@@ -20,6 +20,7 @@ PAGES = [
     "operations/",
     "reviewers/",
     "exports/",
+    "data-sets/",
     "tokens/",
     "nowhere/",
 ]

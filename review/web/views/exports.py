@@ -49,6 +49,8 @@ def cancel(request: HttpRequest, actor: Actor, slug: str, export_id: int) -> Htt
         cancel_export(actor=actor, export=export)
     except StetError as error:
         messages.error(request, str(error.message))
+    if export.snapshot_id is not None:
+        return redirect("dataset", slug=slug, snapshot_id=export.snapshot_id)
     return redirect("exports", slug=slug)
 
 
