@@ -84,6 +84,15 @@ class EngineDiedError(AnswerLostError):
         super().__init__("answer_lost", message)
 
 
+class VersionNotServedError(EngineUnavailableError):
+    """A server answers, and it is not the one of the engine version: nothing may be asked of it.
+
+    What another model, or the same one with other flags, would answer has confidences that mean something else.
+    """
+
+    code = "version_not_served"
+
+
 class AnswerError(EngineError):
     """A language model's answer cannot be used. `code` says why: one of `REASONS`.
 

@@ -245,8 +245,10 @@ CHANNEL_LAYERS = (
 # --- Stet -------------------------------------------------------------------------------------------------------
 
 STET_ENGINE = env.str("STET_ENGINE", default="rapidocr")
-# `inference` knows no settings and takes these three from the environment; here they are checked at the start.
+# `inference` knows no settings and takes these four from the environment; here they are checked at the start, the
+# addresses of single versions by review.E007.
 STET_VLLM_URL = env_url("STET_VLLM_URL")
+STET_VLLM_URLS = env.str("STET_VLLM_URLS", default="")
 STET_VLLM_API_KEY = env.str("STET_VLLM_API_KEY", default="")
 STET_MODEL_SECONDS = env_int("STET_MODEL_SECONDS", default=80, at_least=1)
 STET_VLLM_VENV = env.str("STET_VLLM_VENV", default="")

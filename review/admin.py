@@ -203,7 +203,7 @@ _read_only(
     models.DatasetExport, "id project format state n_records n_written error_code snapshot_at", filters="state format"
 )
 _read_only(models.Event, "id project name created_at")
-_read_only(models.WorkerHeartbeat, "name n_workers engine_name engine_error started_at seen_at")
+_read_only(models.WorkerHeartbeat, "name n_workers engine_name engine_error model_errors started_at seen_at")
 _read_only(
     models.AuditEntry,
     "id project actor_label action object_type object_id created_at",

@@ -10,6 +10,7 @@ from django.core.checks import CheckMessage, Error, Warning, register  # noqa: A
 from PIL import Image
 
 from inference.registry import available
+from inference.serving.environment import addresses
 
 Check = Callable[[], Iterator[CheckMessage]]
 AROUND_PAGE_SECONDS = 30
@@ -99,6 +100,19 @@ def models_give_up_in_time() -> Iterator[CheckMessage]:
         )
 
 
+def model_servers_have_addresses() -> Iterator[CheckMessage]:
+    """review.E007: it is clear which server serves which engine version."""
+    try:
+        addresses(settings.STET_VLLM_URLS)
+    except ValueError as problem:
+        yield Error(
+            f"STET_VLLM_URLS cannot be understood: {problem}.",
+            hint="Write the first 8 letters or more of each engine version's digest, =, and its server's address, with "
+            "commas between: 1f2e3d4c=http://gpu-1:8000,9a8b7c6d=http://gpu-2:8000.",
+            id="review.E007",
+        )
+
+
 CHECKS: tuple[Check, ...] = (
     engine_is_known,
     queue_times_fit,
@@ -107,6 +121,7 @@ CHECKS: tuple[Check, ...] = (
     folders_can_be_written,
     pdfs_are_refused_in_time,
     models_give_up_in_time,
+    model_servers_have_addresses,
 )
 
 

@@ -17,7 +17,6 @@ from inference.errors import AnswerLostError, EngineError, InferenceError, Model
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import OpenedPage, encode_page, open_pages
 from inference.imaging.similarity import perceptual_hash
-from inference.registry import engine_for
 from inference.types import PageImage
 from review.actions.accuracy import roll_up_reviews
 from review.actions.idempotency import forget_old_keys
@@ -46,6 +45,7 @@ from review.actions.reading import (
 from review.actions.recovery import (
     free_claims,
     note_engine,
+    note_models,
     prune,
     prune_incoming,
     requeue_exports,
@@ -60,10 +60,10 @@ from review.models import Document, PageRead
 from review.selectors.access import SYSTEM
 from review.selectors.reading import run_being_read, run_to_route, unread_page_ids
 from review.selectors.schemas import spec_of
-from review.tasks_engines import reader_of, worker_name
+from review.tasks_engines import engine_error, model_errors, reader_of, worker_name
 from review.tasks_files import local_path
 from review.tasks_loading import load_declared_models
-from review.tasks_reading import ReadPage, fields_of, nothing_of, read_claimed_page
+from review.tasks_reading import ReadPage, fields_of, is_asked_otherwise, nothing_of, read_claimed_page
 
 P = ParamSpec("P")
 SIGN_OF_LIFE_SECONDS = 10.0
@@ -202,7 +202,7 @@ def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
     """Read a page that this process holds; whether it was the last one of its run."""
     try:
         reader = reader_of(claim.document)
-        if reader.identity.digest != claim.run.engine_version.digest:
+        if reader.identity.digest != claim.run.engine_version.digest or is_asked_otherwise(claim.run):
             restart_document(actor=SYSTEM, document_id=claim.run.document_id, run_id=claim.run.pk)
             return False
         read = read_claimed_page(claim, reader, image)
@@ -298,12 +298,13 @@ def warm_up_models() -> None:
 
 @task
 def sweep(*, is_engine_checked: bool = True) -> None:
-    """Every minute: set going again what stands still, check the engine, throw old things away.
+    """Every minute: set going again what stands still, check the engines, throw old things away.
 
-    `is_engine_checked` false leaves the engine alone: a process that is to be forked must not load one.
+    `is_engine_checked` false leaves the engines alone: a process that is to be forked must not load one.
     """
     if worker_name() and is_engine_checked:
-        note_engine(name=worker_name(), engine_error=_engine_error())
+        note_engine(name=worker_name(), engine_error=engine_error())
+        note_models(name=worker_name(), errors=model_errors())
     n_freed, n_stalled, n_shadows = free_claims(), requeue_stalled(), requeue_shadows()
     n_exports = requeue_exports() + requeue_snapshots()
     n_trainings = requeue_trainings()
@@ -327,11 +328,3 @@ def roll_up() -> None:
     """Every minute: add new verdicts and decisions to the roll-ups that pages about accuracy read; learn from them."""
     roll_up_reviews()
     request_due_trainings()
-
-
-def _engine_error() -> str:
-    try:
-        engine_for(settings.STET_ENGINE)
-    except InferenceError as error:
-        return error.code
-    return ""

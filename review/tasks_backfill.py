@@ -21,13 +21,21 @@ from review.exceptions import ConflictError
 from review.models import Document, DocumentType, PageRead, Project
 from review.selectors.access import SYSTEM
 from review.selectors.backfill import documents_of_other_versions, pages_to_read, unread_documents
-from review.selectors.engines import base_id_of
-from review.selectors.reading import ReadingKey, cached_reading_id
+from review.selectors.reading import ReadingKey, cached_reading_id, key_of
 from review.selectors.rollouts import versions_reading
 from review.tasks import open_only, read_page, record_read
 from review.tasks_engines import Reader, reader_of, version_reader
 from review.tasks_files import load_page
-from review.tasks_reading import PageWords, ReadPage, asking, near_duplicate, request_of, settle, words_of
+from review.tasks_reading import (
+    PageWords,
+    ReadPage,
+    asking,
+    is_asked_otherwise,
+    near_duplicate,
+    request_of,
+    settle,
+    words_of,
+)
 
 log = structlog.get_logger(__name__)
 Tell = Callable[["Backfill"], None]
@@ -124,7 +132,11 @@ def _opened(document_ids: list[int], reader: Reader) -> list[PageRead]:
     for document_id in document_ids:
         open_only(document_id)
     reads = pages_to_read(document_ids)
-    begun = {one.run_id: one for one in reads if one.run.engine_version.digest != reader.identity.digest}
+    begun = {
+        one.run_id: one
+        for one in reads
+        if one.run.engine_version.digest != reader.identity.digest or is_asked_otherwise(one.run)
+    }
     for one in begun.values():
         read_page(one.pk)
         open_only(one.run.document_id)
@@ -162,8 +174,7 @@ def _misses(reads: Iterable[PageRead], vlm: VlmSpec) -> Iterator[_Asked]:
     for page_read in reads:
         page, run = page_read.page, page_read.run
         settle(run, vlm)
-        version_id = base_id_of(run.engine_version)
-        key = ReadingKey(run.document.project_id, version_id, page.content_hash, run.request_digest)
+        key = key_of(run, page)
         if cached_reading_id(key) is not None:
             continue
         try:

@@ -8,6 +8,8 @@ import structlog
 from django.conf import settings
 
 from inference.engine import Engine
+from inference.engines.vllm_server import ServedModel
+from inference.engines.vlm import VlmEngine
 from inference.errors import (
     AnswerLostError,
     EngineError,
@@ -19,14 +21,15 @@ from inference.errors import (
 from inference.registry import available, engine_for
 from inference.types import VlmSpec
 from review.actions.opening import EngineIdentity
-from review.actions.recovery import note_engine
+from review.actions.recovery import note_engine, note_model
 from review.models import Document, EngineVersion, Project
 from review.selectors.engines import base_of, is_declared, vlm_spec_of
-from review.selectors.rollouts import version_for
+from review.selectors.rollouts import declared_versions_in_use, version_for
 from review.tasks_loading import refuse_to_load
 from review.tasks_models import load_models
 
 log = structlog.get_logger(__name__)
+_ASKED_WITHOUT_LOADING = ("vllm_server", "scripted")
 _worker_name = ""
 
 
@@ -60,15 +63,48 @@ def worker_name() -> str:
 
 
 @contextmanager
-def noting_engine() -> Iterator[None]:
-    """Pass EngineUnavailableError on, after writing on the heartbeat that the engine cannot be had."""
+def noting_engine(language_model: EngineVersion | None = None) -> Iterator[None]:
+    """Pass EngineUnavailableError on, after writing on the heartbeat that the engine cannot be had.
+
+    The engine of the house, which all projects need, unless it is a language model: that one only some read with.
+    """
     try:
         yield
     except InferenceError as error:
         # One that broke off is there: it says something of the page, not of the engine.
         if not isinstance(error, UnreadableFileError | EngineError | AnswerLostError) and _worker_name:
-            note_engine(name=_worker_name, engine_error=error.code)
+            if language_model is None:
+                note_engine(name=_worker_name, engine_error=error.code)
+            else:
+                note_model(name=_worker_name, engine_version_id=language_model.pk, error=error.code)
         raise
+
+
+def engine_error() -> str:
+    """Return the code of what is in the way of the engine of the house, "" for nothing."""
+    try:
+        engine_for(settings.STET_ENGINE)
+    except InferenceError as error:
+        return error.code
+    return ""
+
+
+def model_errors() -> dict[int, str]:
+    """Return what is in the way of asking the language models that are in use: codes by engine version.
+
+    Servers are asked what they serve. A model that runs within a worker is left alone: to ask it, this process would
+    have to load it.
+    """
+    found = {}
+    for version in declared_versions_in_use():
+        try:
+            if version.name in _ASKED_WITHOUT_LOADING:
+                engine = engine_for(version.name, version.spec)
+                if isinstance(engine, VlmEngine) and isinstance(engine.model, ServedModel):
+                    engine.model.look()
+        except InferenceError as error:
+            found[version.pk] = error.code
+    return found
 
 
 def identity_of(engine: Engine) -> EngineIdentity:
@@ -93,8 +129,10 @@ def version_reader(version: EngineVersion | None, project: Project) -> Reader:
     base = base_of(version)
     if is_declared(base):
         refuse_to_load(base)
-    with noting_engine():
-        alone = declared_reader(base) if is_declared(base) else _installed(_ocr_name(base, project))
+        alone = declared_reader(base)
+    else:
+        with noting_engine():
+            alone = _installed(_ocr_name(base, project))
     return alone if version.base_id is None else _composed(version, alone)
 
 
@@ -132,7 +170,7 @@ def _composed(version: EngineVersion, alone: Reader) -> Reader:
 
 def declared_reader(version: EngineVersion) -> Reader:
     """Return the engine of a declared version, built from what was declared; raise EngineUnavailableError."""
-    with noting_engine():
+    with noting_engine(version):
         engine = engine_for(version.name, version.spec)
         return Reader(engine, EngineIdentity(version.name, version.digest, version.spec), vlm_spec_of(version))
 

@@ -15,7 +15,15 @@ from inference.fields.normalise.comparison import comparable
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import open_pages
 from inference.registry import engine_for
-from inference.types import DocumentTypeSpec, FieldSpec, PageImage, PageReading, PageRequest
+from inference.types import (
+    DocumentTypeSpec,
+    FieldSpec,
+    PageImage,
+    PageReading,
+    PageRequest,
+    VlmSpec,
+    page_digest,
+)
 from review.accuracy.evaluation import FieldCase, field_result
 from review.accuracy.outcomes import packed
 from review.actions.evaluation import record_evaluation, register_engine
@@ -29,7 +37,7 @@ from review.selectors.reading import ReadingKey, cached_reading_id, reading_by_i
 from review.selectors.schemas import field_spec_at, spec_of
 from review.tasks_engines import Reader, exact_reader, identity_of
 from review.tasks_files import local_path
-from review.tasks_reading import asking, fields_of, words_of
+from review.tasks_reading import asking, fields_of, words_of, words_version
 
 Tell = Callable[[int, int], None]
 
@@ -148,7 +156,7 @@ def evaluate_item(
 
 def _read(item: RegressionItem, reader: Reader, outcome: ItemOutcome, *, is_fresh: bool) -> list[PageReading]:
     version = register_engine(engine=reader.reads_as)
-    request = _request(item.regression_set) if reader.vlm is not None else None
+    request = _request(item.regression_set, reader.vlm) if reader.vlm is not None else None
     readings = []
     with local_path(str(item.original.name)) as path:
         for opened in open_pages(path, file_limits()):
@@ -156,7 +164,7 @@ def _read(item: RegressionItem, reader: Reader, outcome: ItemOutcome, *, is_fres
                 item.regression_set.project_id,
                 version.pk,
                 content_hash(opened.image),
-                request.digest if request is not None else "",
+                page_digest(request.digest, opened.image.page_number) if request is not None else "",
             )
             reading = _read_page(opened.image, key, reader, request, outcome, is_fresh=is_fresh)
             outcome.n_pages += 1
@@ -165,9 +173,13 @@ def _read(item: RegressionItem, reader: Reader, outcome: ItemOutcome, *, is_fres
     return readings
 
 
-def _request(regression_set: RegressionSet) -> PageRequest:
+def _request(regression_set: RegressionSet, vlm: VlmSpec) -> PageRequest:
     version = regression_set.document_type.active_version
-    return PageRequest(spec_of_set(regression_set), version.schema if version is not None else {})
+    return PageRequest(
+        spec_of_set(regression_set),
+        version.schema if version is not None else {},
+        words_version=words_version(vlm.words_by),
+    )
 
 
 def _read_page(

@@ -44,6 +44,12 @@ def _allowed(run: ExtractionRun) -> list[ReviewedPage]:
     return [one for one in candidates if held_out is not None and not held_out.is_alike(one.page.perceptual_hash)]
 
 
+def content_of_examples(chosen: Sequence[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return (content hash, values) of chosen examples, all of them that a request depends on."""
+    pages = pages_by_id([one["page"] for one in chosen])
+    return [(pages[one["page"]].content_hash, one["values"]) for one in chosen]
+
+
 def load_examples(chosen: Sequence[dict[str, Any]]) -> tuple[Example, ...]:
     """Return chosen examples with their rasters; raise UnreadableFileError, OSError where one is gone."""
     pages = pages_by_id([one["page"] for one in chosen])

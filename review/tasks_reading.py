@@ -25,16 +25,17 @@ from inference.types import (
     PageRequest,
     VlmSpec,
     hamming_distance,
+    request_digest,
 )
 from review.actions.evaluation import register_engine
 from review.actions.reading import ClaimedPage
 from review.actions.readings import keep_reading, settle_request
 from review.models import EngineVersion, ExtractionRun, Page
-from review.selectors.engines import base_id_of
+from review.selectors.engines import base_id_of, base_of, vlm_spec_of
 from review.selectors.reading import ReadingKey, cached_reading_id, newest_readings, page_with_content, reading_by_id
 from review.selectors.schemas import spec_of
 from review.tasks_engines import Reader, identity_of, noting_engine
-from review.tasks_examples import choose_examples, load_examples
+from review.tasks_examples import choose_examples, content_of_examples, load_examples
 from review.tasks_files import load_page
 from review.tasks_models import calibrate_of, scorer_of
 
@@ -86,7 +87,7 @@ def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | Non
             return ReadPage(reader.engine.read_page(image))
     words = words_of(image, claim.reading_key, reader.vlm.words_by, page.perceptual_hash)
     try:
-        with noting_engine():
+        with noting_engine(base_of(claim.run.engine_version)):
             request = asking(request_of(claim.run), words, until - time.monotonic())
             reading = reader.engine.read_page(image, request)
     except EngineError as failure:
@@ -153,9 +154,32 @@ def settle(run: ExtractionRun, vlm: VlmSpec, image: PageImage | None = None) -> 
 
 
 def request_of(run: ExtractionRun) -> PageRequest:
-    """Return what a run asks for on each of its pages, without the words of the page."""
-    examples = load_examples(run.examples)
-    return PageRequest(spec_of(run.schema_version), run.schema_version.schema, examples)
+    """Return what a run asks for on each of its pages, without the words of the page; raise EngineUnavailableError."""
+    schema, examples = run.schema_version, load_examples(run.examples)
+    return PageRequest(spec_of(schema), schema.schema, examples, words_version=_words_version_of(run))
+
+
+def is_asked_otherwise(run: ExtractionRun) -> bool:
+    """Whether a run was settled for other questions, or for other words, than would be asked with now.
+
+    So it is after an upgrade in the middle of a run: what its remaining pages were kept under would not be what they
+    were asked. Raise EngineUnavailableError where it cannot be told who reads the words.
+    """
+    if not run.request_digest:
+        return False
+    asked = request_digest(run.schema_version.schema, content_of_examples(run.examples), _words_version_of(run))
+    return asked != run.request_digest
+
+
+def words_version(words_by: str) -> str:
+    """Return the digest of the version in which the OCR engine reads words now; raise EngineUnavailableError."""
+    with noting_engine():
+        return identity_of(engine_for(words_by)).digest
+
+
+def _words_version_of(run: ExtractionRun) -> str:
+    vlm = vlm_spec_of(run.engine_version)
+    return words_version(vlm.words_by) if vlm is not None else ""
 
 
 def asking(request: PageRequest, words: PageWords, seconds: float | None = None) -> PageRequest:

@@ -1,17 +1,18 @@
 """The work of a roll-out: documents are read a second time off the record, and both versions are compared."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 
 from inference.errors import AnswerError, EngineError, InferenceError, UnreadableFileError
-from inference.types import PageRequest
+from inference.types import PageRequest, page_digest
 from review.actions.evaluation import register_engine
 from review.actions.readings import keep_attempts, keep_reading
 from review.actions.shadows import begin_shadow, complete_shadow, fail_shadow, release_shadow
 from review.models import Page, Rollout, ShadowRead
 from review.selectors.access import SYSTEM
-from review.selectors.engines import base_id_of
+from review.selectors.engines import base_id_of, base_of
 from review.selectors.evaluation import newest_set_of
 from review.selectors.reading import ReadingKey, cached_reading_id, reading_by_id, reading_ids_of
 from review.selectors.rollouts import champion_of, rollout_to_compare
@@ -20,7 +21,7 @@ from review.tasks import task
 from review.tasks_comparison import compare_versions
 from review.tasks_engines import Reader, exact_reader, noting_engine
 from review.tasks_files import load_page
-from review.tasks_reading import asking, fields_of, request_of, words_of
+from review.tasks_reading import asking, fields_of, request_of, words_of, words_version
 
 log = structlog.get_logger(__name__)
 
@@ -66,28 +67,31 @@ def _readings(shadow: ShadowRead, reader: Reader) -> Sequence[int]:
     version_id = register_engine(engine=reader.reads_as).pk
     if version_id == base_id_of(champion.engine_version):
         return reading_ids_of(champion)
-    # It is shown the same examples as the champion was.
-    request = request_of(champion) if reader.vlm is not None else None
+    request = None
+    if reader.vlm is not None:
+        # It is shown the same examples as the champion was, and has the words of its own reader.
+        request = replace(request_of(champion), words_version=words_version(reader.vlm.words_by))
     return [_read_page(page, shadow, reader, version_id, request) for page in shadow.document.pages.all()]
 
 
 def _read_page(page: Page, shadow: ShadowRead, reader: Reader, version_id: int, request: PageRequest | None) -> int:
-    digest = request.digest if request is not None else ""
+    digest = page_digest(request.digest, page.page_number) if request is not None else ""
     key = ReadingKey(shadow.document.project_id, version_id, page.content_hash, digest)
     cached = cached_reading_id(key)
     if cached is not None:
         return cached
     image = load_page(str(page.image.name), page.page_number)
-    with noting_engine():
-        if reader.vlm is None or request is None:
+    if reader.vlm is None or request is None:
+        with noting_engine():
             reading = reader.engine.read_page(image)
-        else:
-            words = words_of(image, key, reader.vlm.words_by, page.perceptual_hash)
-            try:
+    else:
+        words = words_of(image, key, reader.vlm.words_by, page.perceptual_hash)
+        try:
+            with noting_engine(base_of(shadow.rollout.engine_version)):
                 reading = reader.engine.read_page(image, asking(request, words))
-            except AnswerError as failure:
-                keep_attempts(key=key, attempts=failure.attempts, error_code=failure.code)
-                raise
+        except AnswerError as failure:
+            keep_attempts(key=key, attempts=failure.attempts, error_code=failure.code)
+            raise
     return keep_reading(key=key, reading=reading, perceptual_hash=page.perceptual_hash)
 
 

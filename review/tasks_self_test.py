@@ -1,16 +1,15 @@
 """Trying an engine out: in a room of tasks, since it runs one."""
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from inference.engines.vllm_server import KEY_VARIABLE, URL_VARIABLE
 from inference.engines.vlm import VlmEngine
 from inference.errors import EngineUnavailableError
 from inference.registry import build_engine
 from inference.serving.chat import chat_client
+from inference.serving.environment import server_key, server_url
 from inference.serving.self_test import Check, SelfTestReport, run_self_test
 from inference.types import PageImage
 from review.actions.engines import record_self_test
@@ -38,7 +37,7 @@ def self_test(
     if spec is None or not isinstance(engine, VlmEngine):
         raise EngineUnavailableError(f"{engine_version} is no language model: there is nothing to prove")
     if spec.kind == "vllm_server":
-        with chat_client(os.environ[URL_VARIABLE], os.environ.get(KEY_VARIABLE, "")) as client:
+        with chat_client(server_url(spec.digest), server_key()) as client:
             report = run_self_test(spec, engine.model, client, tell)
     else:
         report = run_self_test(spec, engine.model, tell=tell)

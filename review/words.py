@@ -16,6 +16,7 @@ STATUSES: Words = {
     "received": _("received"),
     "processing": _("being read"),
     "waiting": _("waiting: no worker"),
+    "waiting_for_model": _("waiting: model server away"),
     "review": _("in review"),
     "stored": _("stored"),
     "unreadable": _("unreadable"),
@@ -24,6 +25,10 @@ STATUS_HINTS: Words = {
     "received": _("It is in the queue; the next free worker opens it."),
     "processing": _("Its pages are being read."),
     "waiting": _("No worker is running. Start one with “manage.py serve” or “manage.py work”; nothing is lost."),
+    "waiting_for_model": _(
+        "The server of this project’s language model is away, or serves another version. It goes on by itself when the "
+        "server is back; nothing is lost."
+    ),
     "review": _("A person must look at it before it is stored."),
     "stored": _("Its values are stored and can be used."),
     "unreadable": _("The file could not be opened. Nothing was stored."),
@@ -65,6 +70,7 @@ REASONS: Words = {
 # What an unfinished document waits for.
 WAITS: Words = {
     "engine_unavailable": _("waits for its reader, which cannot be had now"),
+    "version_not_served": _("waits for its language model, whose server serves another version"),
     "unknown_engine": _("waits for a reader that does not exist; a manager must choose another"),
     "storage_full": _("waits for room in the storage"),
 }
@@ -284,7 +290,7 @@ def standing_in_words(status: str, band: str, reasons: Iterable[str]) -> str:
 
     What is stored has passed: of its reasons only those are said that a look, or another document, follows from.
     """
-    if status == "waiting":
+    if status in ("waiting", "waiting_for_model"):
         return say(STATUS_HINTS, status)
     if status != "stored":
         return joined(reasons_in_words(reasons))

@@ -236,7 +236,8 @@ ALLOWED: dict[str, set[str]] = {
         "inference.errors",
     },
     "review.schedules": {"review.actions", "review.selectors", "review.models"},
-    "review.checks": {"review.selectors", "review.models", "inference"},
+    # What `inference` takes from the environment is checked with its own reader.
+    "review.checks": {"review.selectors", "review.models", "inference", "inference.serving"},
     "review.apps": {"review.checks"},
     "review.admin": {"review.models"},
     "review.api": {"review.actions", "review.selectors", "review.exceptions", "review.models", "review.words"},

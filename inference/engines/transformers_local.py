@@ -3,7 +3,6 @@
 Importing this module imports torch and transformers (the extra `transformers`).
 """
 
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,13 +18,12 @@ from inference.engines.transformers_loading import is_offloaded, loading_argumen
 from inference.engines.transformers_tokens import ClosedObject, generated_tokens
 from inference.engines.vlm import VlmEngine
 from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
+from inference.serving.environment import page_seconds
+from inference.serving.libraries import differences, libraries_for
 from inference.serving.page_images import PreparedImage
 from inference.serving.questions import Question
 from inference.serving.weights import WeightsError, verify_weights
 from inference.types import RawAnswer, VlmSpec
-
-SECONDS_VARIABLE = "STET_MODEL_SECONDS"
-DEFAULT_SECONDS = 80.0
 
 
 class LocalModel:
@@ -142,9 +140,11 @@ def _vocabulary_size(model: Any) -> int:  # noqa: ANN401
 def build(spec: VlmSpec) -> VlmEngine:
     """Load the model into this process.
 
-    Raise EngineUnavailableError where the weights are not the version's, carry code that the version does not trust,
-    or do not load.
+    Raise EngineUnavailableError where the libraries or the weights are not the version's, or where the weights carry
+    code that the version does not trust, or do not load.
     """
+    if others := differences(spec.library_versions, libraries_for(spec.quantisation)):
+        raise EngineUnavailableError(f"{'; '.join(others)}: install those, or declare another engine version")
     folder = OffloadFolder() if is_offloaded(spec.quantisation) else None
     arguments = loading_arguments(spec.quantisation, folder.path if folder else None)
     try:
@@ -164,5 +164,4 @@ def build(spec: VlmSpec) -> VlmEngine:
         raise EngineUnavailableError(f"the model does not load: {type(failure).__name__}: {failure}") from failure
     if "device_map" not in arguments and torch.cuda.is_available():
         model = model.to("cuda")
-    seconds = float(os.environ.get(SECONDS_VARIABLE, "") or DEFAULT_SECONDS)
-    return VlmEngine(spec, LocalModel(spec, model.eval(), processor, folder), page_seconds=seconds)
+    return VlmEngine(spec, LocalModel(spec, model.eval(), processor, folder), page_seconds=page_seconds())

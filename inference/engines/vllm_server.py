@@ -1,6 +1,5 @@
 """The main engine: a model behind vLLM's OpenAI-compatible server (R1)."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
 
@@ -9,21 +8,20 @@ import httpx
 from inference.engines.vlm import VlmEngine
 from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
 from inference.serving.chat import attempt, chat_client
-from inference.serving.health import is_healthy, served_by
+from inference.serving.environment import page_seconds, server_key, server_url
+from inference.serving.health import is_healthy, refuse_other, served_by
 from inference.serving.questions import Question
 from inference.serving.retry import ServerFailedError, with_retries
 from inference.serving.wire import raw_answer, request_body
 from inference.types import RawAnswer, VlmSpec
 
-URL_VARIABLE, KEY_VARIABLE, SECONDS_VARIABLE = "STET_VLLM_URL", "STET_VLLM_API_KEY", "STET_MODEL_SECONDS"
-DEFAULT_SECONDS = 80.0
-
 
 class ServedModel:
     """Implements `LanguageModel` over a server that was started as the specification says.
 
-    Before the first question the server is asked what it is: another vLLM than the specification's gives other
-    log-probabilities, and scores from those would not mean what they were calibrated to mean.
+    Before the first question the server is asked what it is: another vLLM than the specification's, other weights or
+    other flags give other log-probabilities, and scores from those would not mean what they were calibrated to mean.
+    Every question names the version too (`VlmSpec.tied_name`): a server that is exchanged later refuses it.
     """
 
     def __init__(
@@ -35,6 +33,7 @@ class ServedModel:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._spec = spec
+        self._name = spec.tied_name
         self._client = client
         self._first_wait_seconds = first_wait_seconds
         self._clock = clock
@@ -48,11 +47,11 @@ class ServedModel:
         """
         until = None if seconds is None else self._clock() + seconds
         if not self._is_known:
-            self._get_to_know()
+            self.look()
         return [self._ask(question, until) for question in questions]
 
     def _ask(self, question: Question, until: float | None) -> RawAnswer | EngineError:
-        body = request_body(question, self._spec)
+        body = request_body(question, self._spec, model=self._name)
         started = self._clock()
 
         def once() -> bytes:
@@ -77,29 +76,20 @@ class ServedModel:
             return refused
         return raw_answer(response, is_free=question.schema is None, seconds=self._clock() - started)
 
-    def _get_to_know(self) -> None:
-        served = served_by(self._client)
-        if served.vllm_version != self._spec.vllm_version:
-            declared = self._spec.vllm_version
-            raise EngineUnavailableError(
-                f"the server runs vLLM {served.vllm_version}, this engine version was declared for {declared}"
-            )
-        name = self._spec.adapter or self._spec.served_model_name
-        if name not in served.max_model_lens:
-            raise EngineUnavailableError(
-                f"the server does not serve {name!r} but: {', '.join(sorted(served.max_model_lens))}"
-            )
+    def look(self) -> None:
+        """See that the server is there and is the one of the version.
+
+        Raise EngineUnavailableError where it is not there, VersionNotServedError where it is another one.
+        """
+        self._is_known = False
+        refuse_other(served_by(self._client), self._spec)
         self._is_known = True
 
 
 def build(spec: VlmSpec) -> VlmEngine:
-    """Return the engine for the server that STET_VLLM_URL names; it is not asked anything yet.
+    """Return the engine for the server that serves the version (STET_VLLM_URLS, STET_VLLM_URL); it is not asked yet.
 
-    Raise EngineUnavailableError where the variable is not set.
+    Raise EngineUnavailableError where neither variable names one.
     """
-    url = os.environ.get(URL_VARIABLE, "").strip()
-    if not url:
-        raise EngineUnavailableError(f"{URL_VARIABLE} names no server")
-    client = chat_client(url, os.environ.get(KEY_VARIABLE, ""))
-    seconds = float(os.environ.get(SECONDS_VARIABLE, "") or DEFAULT_SECONDS)
-    return VlmEngine(spec, ServedModel(spec, client), page_seconds=seconds)
+    client = chat_client(server_url(spec.digest), server_key())
+    return VlmEngine(spec, ServedModel(spec, client), page_seconds=page_seconds())

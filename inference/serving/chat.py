@@ -20,7 +20,8 @@ _BROKE_OFF = {502: "answer_lost", 504: "answer_late"}
 _NOT_THE_PAGES_FAULT = {
     401: "the server refuses the key: see STET_VLLM_API_KEY",
     403: "the server refuses the key: see STET_VLLM_API_KEY",
-    404: "the server has no such model, or is no such server: see served_model_name and STET_VLLM_URL",
+    404: "the server does not serve this engine version, or is no such server: restart it with manage.py serve_model, "
+    "and see STET_VLLM_URL",
     405: "the server is no chat-completion server: see STET_VLLM_URL",
 }
 _REMEDIES = {
@@ -34,6 +35,11 @@ def chat_client(url: str, api_key: str = "", *, transport: httpx.BaseTransport |
     """Return a client of one server that keeps its connections; threads may share it, a forked child needs its own."""
     return httpx.Client(
         base_url=url.rstrip("/").removesuffix("/v1"),
+        # The environment's proxies (HTTP_PROXY and its like, often set for the whole machine) would be handed the
+        # images of documents; a model server is reached straight. What else httpx would take from the environment,
+        # certificates of one's own, is told to it.
+        trust_env=False,
+        verify=httpx.create_ssl_context() if url.startswith("https:") else True,
         headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
         limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE_SECONDS),
         transport=transport,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from inference.errors import EngineUnavailableError
+from inference.serving.libraries import installed, libraries_for
 from inference.serving.prompts import load_prompt
 from inference.serving.vllm_command import DEFAULT_FLAGS, server_command
 from inference.serving.weights import chat_template_sha256, manifest_of
@@ -35,25 +36,27 @@ def completed(given: Mapping[str, Any], weights: Path | None = None) -> VlmSpec:
             data[name] = defaults | data.get(name, {})
     if data["kind"] in _ON_VLLM and isinstance(data.get("server_flags", {}), Mapping):
         data["server_flags"] = {**DEFAULT_FLAGS, **data.get("server_flags", {})}
-    problems += _form_problems(data)
+    problems += _complete_libraries(data)
+    try:
+        spec = VlmSpec.from_json(data)
+    except VlmSpecError as wrong:
+        raise VlmSpecError([*problems, *wrong.problems]) from None
     if problems:
         raise VlmSpecError(problems)
-    spec = VlmSpec.from_json(data)
     _refuse_unusable(spec)
     return spec
 
 
-def _form_problems(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name in ("server_flags", "server_environment"):
-        if not isinstance(data.get(name, {}), Mapping):
-            yield f"/{name}", "must be an object"
-    environment = data.get("server_environment", {})
-    if isinstance(environment, Mapping):
-        for name, value in environment.items():
-            if not isinstance(value, str):
-                yield f"/server_environment/{name}", "must be a text"
-    if not isinstance(data.get("weights_folder", ""), str):
-        yield "/weights_folder", "must be a text"
+def _complete_libraries(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Write the versions of what runs the model in this process into `data`, as far as they are installed here."""
+    quantisation, given = data.get("quantisation", ""), data.get("library_versions", {})
+    if data["kind"] != "transformers_local" or not isinstance(quantisation, str) or not isinstance(given, Mapping):
+        return
+    needed = libraries_for(quantisation)
+    data["library_versions"] = {**installed(needed), **given}
+    for name in needed:
+        if name not in data["library_versions"]:
+            yield f"/library_versions/{name}", "must be given, or the version declared where the library is installed"
 
 
 def _of_weights(folder: Path) -> dict[str, Any]:

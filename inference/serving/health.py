@@ -7,7 +7,8 @@ from enum import Enum
 
 import httpx
 
-from inference.errors import EngineUnavailableError
+from inference.errors import EngineUnavailableError, VersionNotServedError
+from inference.types import VlmSpec
 
 START_POLL_SECONDS = 0.5
 READY_POLL_SECONDS = 5.0
@@ -53,6 +54,28 @@ def served_by(client: httpx.Client) -> Served:
         raise EngineUnavailableError(f"the server cannot be reached: {type(error).__name__}") from None
     except (ValueError, KeyError, TypeError) as error:
         raise EngineUnavailableError("what answers there is no vLLM server") from error
+
+
+def refuse_other(served: Served, spec: VlmSpec) -> None:
+    """Return where a server is the one of the version; raise VersionNotServedError, with the remedy, where it is not.
+
+    The name of a model proves nothing: other weights and other flags are served under it too. Only who was started
+    for the version knows its tied name.
+    """
+    if served.vllm_version != spec.vllm_version:
+        raise VersionNotServedError(
+            f"the server runs vLLM {served.vllm_version}, this engine version was declared for {spec.vllm_version}"
+        )
+    if spec.tied_name not in served.max_model_lens:
+        raise VersionNotServedError(
+            f"the server does not serve this engine version ({spec.tied_name}) "
+            f"but: {', '.join(sorted(served.max_model_lens)) or 'nothing'}. {restart_remedy(spec)}"
+        )
+
+
+def restart_remedy(spec: VlmSpec) -> str:
+    """Return what to do about a server that is not the one of the version."""
+    return f"Restart it with manage.py serve_model --engine-version {spec.digest[:16]}"
 
 
 class HealthWatch:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inference.types import VlmSpec, VlmSpecError
+from inference.types.vlm_problems import TIED_PREFIX
 
 MODULE = "vllm.entrypoints.openai.api_server"
 
@@ -72,26 +73,34 @@ class ServerCommand:
 def server_command(spec: VlmSpec, *, python: str, host: str, port: int) -> ServerCommand:
     """Return how to serve `spec` with the vLLM of the interpreter `python`.
 
-    Raise VlmSpecError with every flag that is missing, set elsewhere or not understood.
+    What the version reads with is served under its tied name: its weights beside their own name, its adapter instead
+    of it, for a server has room for as many adapters as its flags say. Raise VlmSpecError with every flag that is
+    missing, set elsewhere or not understood.
     """
     problems = list(_problems(spec))
     if problems:
         raise VlmSpecError(problems)
     folder = Path(spec.weights_folder)
     arguments = [python, "-m", MODULE, "--model", str(folder), "--served-model-name", spec.served_model_name]
+    if not spec.adapter:
+        arguments.append(spec.tied_name)
     arguments += ["--host", host, "--port", str(port)]
     if spec.is_remote_code_trusted:
         arguments.append("--trust-remote-code")
     if spec.quantisation:
         arguments += ["--quantization", spec.quantisation]
     for name, value in sorted(spec.server_flags.items()):
-        arguments += _rendered(name, value, folder)
+        arguments += _rendered(name, value) if name != "lora-modules" else _adapters(spec, folder)
     return ServerCommand(tuple(arguments), {**spec.server_environment, **ENVIRONMENT})
 
 
-def _rendered(name: str, value: object, folder: Path) -> list[str]:
-    if name == "lora-modules" and isinstance(value, Mapping):
-        return [f"--{name}", *(f"{adapter}={folder / path}" for adapter, path in sorted(value.items()))]
+def _adapters(spec: VlmSpec, folder: Path) -> list[str]:
+    modules = spec.server_flags["lora-modules"]
+    served = {spec.tied_name if name == spec.adapter else name: path for name, path in modules.items()}
+    return ["--lora-modules", *(f"{name}={folder / path}" for name, path in sorted(served.items()))]
+
+
+def _rendered(name: str, value: object) -> list[str]:
     match value:
         case True:
             return [f"--{name}"]
@@ -131,6 +140,8 @@ def _adapter_problems(spec: VlmSpec) -> Iterator[tuple[str, str]]:
         yield "/server_flags/lora-modules", "must map each adapter's name to its folder within the weights folder"
         return
     for name, path in modules.items():
+        if name.startswith(TIED_PREFIX):
+            yield f"/server_flags/lora-modules/{name}", f"cannot begin with {TIED_PREFIX}: a version is served so"
         if not any(file.startswith(f"{path}/") for file in spec.weights_sha256):
             yield f"/server_flags/lora-modules/{name}", "must name a folder whose files are in weights_sha256"
     if spec.adapter and (spec.adapter not in modules or spec.server_flags.get("enable-lora") is not True):

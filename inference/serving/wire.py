@@ -23,8 +23,8 @@ A brace at the start of a line would be no such thing: without indentation each 
 FINISH_REASONS = frozenset({"stop", "length", "repetition"})
 
 
-def request_body(question: Question, spec: VlmSpec) -> bytes:
-    """Return the request's JSON.
+def request_body(question: Question, spec: VlmSpec, *, model: str = "") -> bytes:
+    """Return the request's JSON. `model` is a name under which the server knows a model, as a rule the tied name.
 
     Images are put in as they are encoded: to escape half a megabyte that needs no escaping costs more than the rest of
     the request. `structured_outputs` is vLLM's own key; `guided_json` would be ignored without a word (0.32). That
@@ -35,7 +35,7 @@ def request_body(question: Question, spec: VlmSpec) -> bytes:
     mark = uuid.uuid4().hex
     images = [part for turn in question.turns for part in turn.parts if isinstance(part, PreparedImage)]
     body: dict[str, Any] = {
-        "model": spec.adapter or spec.served_model_name,
+        "model": model or spec.tied_name,
         "messages": messages(question.turns, [f"{mark}-{n}" for n in range(len(images))]),
         "temperature": decoding.temperature,
         "seed": decoding.seed,

@@ -14,7 +14,7 @@ from inference.types.fields import Candidate, FieldReading, FieldSpec, GroupSpec
 from inference.types.geometry import BBox
 from inference.types.looks import MAX_DISTANCE, hamming_distance
 from inference.types.pages import PageImage, PageReading, Word
-from inference.types.requests import Example, PageRequest
+from inference.types.requests import Example, PageRequest, page_digest, request_digest
 from inference.types.vlm import Decoding, ImagingProfile, VlmSpec, VlmSpecError
 
 __all__ = [
@@ -42,7 +42,9 @@ __all__ = [
     "VlmSpecError",
     "Word",
     "hamming_distance",
+    "page_digest",
     "parse_document_type",
+    "request_digest",
     "unsupported",
     "validate_document_type",
     "validate_values",

@@ -1,13 +1,14 @@
 """A frozen version of a vision-language model: everything that may change one of its answers (R2, R3)."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-SHA256 = re.compile(r"[0-9a-f]{64}")
-KINDS = ("vllm_server", "vllm_offline", "transformers_local", "scripted")
-"""The engines that a version may be of; the last one answers from a script, for tests and drills."""
+from inference.types.identity import engine_digest
+from inference.types.vlm_problems import TIED_PREFIX, spec_problems
+
+TIED_LETTERS = 16
+"""So many letters of a version's digest stand in its tied name."""
 
 
 class VlmSpecError(ValueError):
@@ -54,7 +55,8 @@ class VlmSpec:
     `kind` is the engine that runs it. `weights_folder` is where the weights lie on the machine that serves them,
     `weights_sha256` maps each file in it (POSIX path relative to the folder) to its checksum. `server_flags` are
     vLLM's flags by their long names without dashes ("max-model-len": 8192); `server_environment` goes with them.
-    `words_by` names the OCR engine whose words the values are grounded in. `adapter` is a LoRA adapter's served name.
+    `words_by` names the OCR engine whose words the values are grounded in. `adapter` is a LoRA adapter's name among the
+    flags. `library_versions` are those of the libraries that run a model in this process ("torch": "2.13.0").
     """
 
     kind: str
@@ -72,63 +74,40 @@ class VlmSpec:
     adapter: str = ""
     is_remote_code_trusted: bool = False
     quantisation: str = ""
+    library_versions: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain JSON data; `from_json` is its inverse."""
-        return {**asdict(self), "engine": self.kind}
+        data = {**asdict(self), "engine": self.kind}
+        if not self.library_versions:
+            # As it was before there was such a key: what was declared then keeps its digest.
+            del data["library_versions"]
+        return data
+
+    @property
+    def digest(self) -> str:
+        """The digest that the version is stored under: over all of it, so that nothing can change and keep it."""
+        return engine_digest(self.kind, self.as_json())
+
+    @property
+    def tied_name(self) -> str:
+        """The name under which a server serves exactly this version: its weights, or its adapter where it has one.
+
+        Whoever starts a server or loads an adapter for the version gives this name, and whoever asks the version asks
+        for it. A server that was started otherwise, with whatever model of the same name, does not know it.
+        """
+        return f"{TIED_PREFIX}{self.digest[:TIED_LETTERS]}"
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "VlmSpec":
         """Build a specification from JSON data, strictly. Raise VlmSpecError with every problem found."""
         values = {name: value for name, value in data.items() if name != "engine"}
-        problems = _problems(values)
+        problems = spec_problems(values)
         if problems:
             raise VlmSpecError(problems)
-        if "imaging" in values:
-            values["imaging"] = ImagingProfile(**values["imaging"])
-        if "decoding" in values:
-            values["decoding"] = Decoding(**values["decoding"])
+        values["imaging"] = ImagingProfile(**values.get("imaging", {}))
+        values["decoding"] = Decoding(**values.get("decoding", {}))
+        if values["imaging"].second_long_side == values["imaging"].long_side:
+            message = "must differ from long_side, or the vote is one image's with itself; 0 for no second reading"
+            raise VlmSpecError([("/imaging/second_long_side", message)])
         return cls(**values)
-
-
-_NESTED: Mapping[str, type[ImagingProfile | Decoding]] = {"imaging": ImagingProfile, "decoding": Decoding}
-_REQUIRED = (
-    "kind", "served_model_name", "weights_folder", "weights_sha256", "prompt_version", "chat_template_sha256",
-    "vllm_version",
-)  # fmt: skip
-
-
-def _problems(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    known = {one.name for one in fields(VlmSpec)}
-    problems = [(f"/{name}", "is not a known key") for name in data if name not in known]
-    problems += [(f"/{name}", "is required") for name in _REQUIRED if name not in data]
-    if "kind" in data and data["kind"] not in KINDS:
-        problems.append(("/kind", f"must be one of {', '.join(KINDS)}"))
-    for name in ("served_model_name", "prompt_version", "vllm_version"):
-        if name in data and not (isinstance(data[name], str) and data[name].strip()):
-            problems.append((f"/{name}", "must be a text that is not empty"))
-    if "weights_sha256" in data:
-        problems += _manifest_problems(data["weights_sha256"])
-    for name, kind in _NESTED.items():
-        if name in data:
-            problems += _nested_problems(name, kind, data[name])
-    return problems
-
-
-def _manifest_problems(manifest: object) -> list[tuple[str, str]]:
-    if not isinstance(manifest, Mapping) or not manifest:
-        return [("/weights_sha256", "must map each file of the weights folder to its SHA-256")]
-    wrong = [name for name, digest in manifest.items() if not (isinstance(digest, str) and SHA256.fullmatch(digest))]
-    return [(f"/weights_sha256/{name}", "must be 64 hexadecimal digits") for name in wrong]
-
-
-def _nested_problems(name: str, kind: type, data: object) -> list[tuple[str, str]]:
-    if not isinstance(data, Mapping):
-        return [(f"/{name}", "must be an object")]
-    known = {one.name: one.type for one in fields(kind)}
-    problems = [(f"/{name}/{key}", "is not a known key") for key in data if key not in known]
-    for key, value in data.items():
-        is_flag = known.get(key) in (bool, "bool")
-        if key in known and (isinstance(value, bool) != is_flag or not isinstance(value, int | float) or value < 0):
-            problems.append((f"/{name}/{key}", "must be true or false" if is_flag else "must be a number from 0"))
-    return problems

@@ -1,13 +1,12 @@
 """Rows of pages and of the work of reading them."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
 
+from inference.types.identity import as_stored, engine_digest
 from review.models import Document, EngineVersion, ExtractionRun, Page, PageRead, PageReadState
 
 
@@ -34,8 +33,7 @@ class EngineIdentity:
     @classmethod
     def of(cls, name: str, spec: Mapping[str, Any]) -> "EngineIdentity":
         """Return the identity of an engine that reads by `spec`, under the digest that its version is stored by."""
-        text = json.dumps({"name": name, "version": dict(spec)}, sort_keys=True, default=str)
-        return cls(name, hashlib.sha256(text.encode()).hexdigest(), json.loads(text)["version"])
+        return cls(name, engine_digest(name, spec), as_stored(spec))
 
 
 def ensure_engine_version(engine: EngineIdentity) -> EngineVersion:

@@ -49,8 +49,8 @@ from review.routing.decide import DocumentDecision, decide
 from review.routing.policy import PolicyRules
 from review.routing.reasons import reason_for_failure
 from review.selectors.access import Actor
-from review.selectors.engines import base_id_of, is_proven
-from review.selectors.reading import ReadingKey
+from review.selectors.engines import is_proven
+from review.selectors.reading import ReadingKey, key_of
 from review.selectors.targets import stopped_paths
 
 ENGINE_FAILED = "engine_failed"
@@ -83,10 +83,7 @@ class ClaimedPage:
     @property
     def reading_key(self) -> ReadingKey:
         """Under what the page's reading is kept."""
-        run = self.run
-        content_hash = self.page_read.page.content_hash
-        version_id = base_id_of(run.engine_version)
-        return ReadingKey(run.document.project_id, version_id, content_hash, run.request_digest)
+        return key_of(self.run, self.page_read.page)
 
 
 def claim_page(*, page_read_id: int) -> ClaimedPage | None:

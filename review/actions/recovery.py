@@ -6,7 +6,7 @@ does nothing. No audit rows: nothing is decided here.
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -69,6 +69,22 @@ def note_engine(*, name: str, engine_error: str) -> None:
     """Say whether a worker has its engine: "" or the code of what is in the way."""
     with transaction.atomic(durable=True):
         WorkerHeartbeat.objects.filter(name=name).exclude(engine_error=engine_error).update(engine_error=engine_error)
+
+
+def note_models(*, name: str, errors: Mapping[int, str]) -> None:
+    """Say which language models a worker cannot ask now: the code of what is in the way, by engine version."""
+    found = {str(version_id): code for version_id, code in errors.items()}
+    with transaction.atomic(durable=True):
+        WorkerHeartbeat.objects.filter(name=name).exclude(model_errors=found).update(model_errors=found)
+
+
+def note_model(*, name: str, engine_version_id: int, error: str) -> None:
+    """Say that a worker cannot ask one language model; until it is looked after again, by the next sweep."""
+    with transaction.atomic(durable=True):
+        beat = WorkerHeartbeat.objects.select_for_update().filter(name=name).first()
+        if beat is not None and beat.model_errors.get(str(engine_version_id)) != error:
+            beat.model_errors = {**beat.model_errors, str(engine_version_id): error}
+            beat.save(update_fields=["model_errors"])
 
 
 def heartbeat_name() -> str:

@@ -7,8 +7,9 @@ import httpx
 import structlog
 from django.core.management.base import CommandError
 
-from inference.errors import EngineUnavailableError
-from inference.serving.health import Health, HealthWatch, served_by
+from inference.errors import EngineUnavailableError, VersionNotServedError
+from inference.serving.health import Health, HealthWatch, refuse_other, served_by
+from inference.types import VlmSpec
 from review.management.supervision import Child
 
 log = structlog.get_logger(__name__)
@@ -17,7 +18,8 @@ log = structlog.get_logger(__name__)
 class ModelServer:
     """Acts on the health of `child`, which `client` talks to and `watch` follows; `look` is for a supervisor's tick.
 
-    `tell_ready` hears, each time that the server can answer after a start, how many seconds the start took.
+    `spec` is the version that it serves. `tell_ready` hears, each time that the server can answer after a start, how
+    many seconds the start took.
     """
 
     def __init__(
@@ -25,13 +27,13 @@ class ModelServer:
         child: Child,
         client: httpx.Client,
         watch: HealthWatch,
-        vllm_version: str,
+        spec: VlmSpec,
         tell_ready: Callable[[float], None],
     ) -> None:
         self.child = child
         self._client = client
         self._watch = watch
-        self._vllm_version = vllm_version
+        self._spec = spec
         self._tell_ready = tell_ready
         self._followed_since = 0.0
         self._was_ready = self._is_told = False
@@ -61,11 +63,11 @@ class ModelServer:
 
     def _refuse_other(self) -> None:
         try:
-            served = served_by(self._client)
+            refuse_other(served_by(self._client), self._spec)
+        except VersionNotServedError as other:
+            raise CommandError(
+                f"What came up is not this engine version: {other}. See which vLLM is installed there "
+                "(--python, STET_VLLM_VENV) and whether something else answers on the port; else add another version."
+            ) from None
         except EngineUnavailableError as error:
             raise CommandError(f"What came up cannot be asked what it is: {error}.") from None
-        if served.vllm_version != self._vllm_version:
-            raise CommandError(
-                f"This is vLLM {served.vllm_version}, and the engine version was declared for {self._vllm_version}. "
-                "Install that one, or add another version."
-            )

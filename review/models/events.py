@@ -26,12 +26,17 @@ class Event(models.Model):
 
 
 class WorkerHeartbeat(models.Model):
-    """A worker cluster that is alive; `seen_at` is renewed every few seconds."""
+    """A worker cluster that is alive; `seen_at` is renewed every few seconds.
+
+    `engine_error` is what is in the way of the OCR engine of the house, `model_errors` of the language models that
+    projects read with, by the id of their engine version: a code each.
+    """
 
     name = models.CharField(_("name"), max_length=100, unique=True)
     n_workers = models.PositiveSmallIntegerField(_("workers"), default=0)
     engine_name = models.CharField(_("engine"), max_length=60, blank=True)
     engine_error = models.CharField(_("engine error"), max_length=40, blank=True)
+    model_errors = models.JSONField(_("errors of language models"), default=dict, blank=True)
     started_at = models.DateTimeField(_("started at"))
     seen_at = models.DateTimeField(_("seen at"))
 

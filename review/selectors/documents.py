@@ -24,7 +24,7 @@ from review.models import (
     User,
 )
 from review.selectors.blindness import is_withheld
-from review.selectors.workers import is_worker_alive
+from review.selectors.workers import WorkerSummary, worker_summary
 
 HISTORY_LENGTH = 100
 IDS_AT_ONCE = 500
@@ -104,21 +104,28 @@ def filter_by_status(documents: QuerySet[Document], status: str) -> QuerySet[Doc
     wanted = DocumentStatus(status)
     if wanted != DocumentStatus.WAITING and wanted not in UNFINISHED_STATUSES:
         return documents.filter(status=wanted)
-    # All that is unfinished waits while there is no worker, nothing does while there is one.
-    if is_worker_alive() is (wanted == DocumentStatus.WAITING):
+    # All that is unfinished waits while there is no worker; while there is one, what no language model can be asked.
+    workers = worker_summary()
+    silent = Q(document_type__in=workers.silent_types)
+    if wanted == DocumentStatus.WAITING:
+        unfinished = documents.filter(status__in=UNFINISHED_STATUSES)
+        return unfinished.filter(silent) if workers.is_alive else unfinished
+    if not workers.is_alive:
         return documents.none()
-    return documents.filter(status__in=UNFINISHED_STATUSES if wanted == DocumentStatus.WAITING else [wanted])
+    found = documents.filter(status=wanted)
+    return found.exclude(silent) if workers.silent_types else found
 
 
-def shown_status(document: Document, *, has_worker: bool | None = None) -> str:
-    """Return the status to show: "waiting" for an unfinished document while no worker is there to go on with it.
+def shown_status(document: Document, *, workers: WorkerSummary | None = None) -> str:
+    """Return the status to show: of an unfinished document, what it waits for while nothing can go on with it.
 
-    Who shows many documents passes `has_worker` (`is_worker_alive()`), or each unfinished one costs a query.
+    That is `workers.NO_WORKER` or `workers.NO_MODEL`. Who shows many documents passes `workers` (`worker_summary()`),
+    or each unfinished one costs a query.
     """
     if document.status not in UNFINISHED_STATUSES:
         return document.status
-    has_worker = is_worker_alive() if has_worker is None else has_worker
-    return document.status if has_worker else DocumentStatus.WAITING.value
+    workers = worker_summary() if workers is None else workers
+    return workers.standstill(document.document_type_id) or document.status
 
 
 @dataclass(frozen=True, slots=True)

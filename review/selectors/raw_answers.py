@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from inference.types import page_digest
 from review.models import ExtractionRun, Page, RawAnswer
 from review.selectors.engines import base_id_of, is_declared
 
@@ -36,17 +37,20 @@ def raw_answers_of(project_id: int, run: ExtractionRun | None, pages: Sequence[P
     """
     if run is None or not is_declared(run.engine_version):
         return []
-    numbers = {page.content_hash: page.page_number for page in reversed(pages)}
+    numbers = {
+        (page.content_hash, page_digest(run.request_digest, page.page_number)): page.page_number
+        for page in reversed(pages)
+    }
     answers = RawAnswer.objects.filter(
         project=project_id,
         engine_version=base_id_of(run.engine_version),
-        request_digest=run.request_digest,
-        content_hash__in=numbers,
+        request_digest__in={asked for _, asked in numbers},
+        content_hash__in={content_hash for content_hash, _ in numbers},
     )
-    views = [
-        _view(answer, numbers[answer.content_hash])
-        for answer in answers.select_related("page_read").order_by("-pk")[:SHOWN]
-    ]
+    # The same pixels as a first and as a later page are two questions, of which a document may have asked but one.
+    newest = answers.select_related("page_read").order_by("-pk")[:SHOWN]
+    keyed = [(answer, (answer.content_hash, answer.request_digest)) for answer in newest]
+    views = [_view(answer, numbers[key]) for answer, key in keyed if key in numbers]
     return sorted(views, key=lambda view: (view.page_number, view.at, view.attempt))
 
 

@@ -71,7 +71,9 @@ def _worker() -> str:
 
 def _engine() -> str:
     workers = worker_summary()
-    return (workers.engine_error if workers.is_alive else "no_worker") or ""
+    if not workers.is_alive:
+        return "no_worker"
+    return workers.engine_error or next(iter(workers.model_errors.values()), "")
 
 
 @dataclass(frozen=True, slots=True)

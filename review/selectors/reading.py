@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from django.db.models import Min
 
-from inference.types import PageReading
+from inference.types import PageReading, page_digest
 from review.models import (
     UNFINISHED_STATUSES,
     Document,
@@ -17,6 +17,7 @@ from review.models import (
     Reading,
     RunState,
 )
+from review.selectors.engines import base_id_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,12 @@ class ReadingKey:
     engine_version_id: int
     content_hash: str
     request_digest: str = ""
+
+
+def key_of(run: ExtractionRun, page: Page) -> ReadingKey:
+    """Return under what a run's reading of a page is kept, once it is settled what the run asks."""
+    asked = page_digest(run.request_digest, page.page_number)
+    return ReadingKey(run.document.project_id, base_id_of(run.engine_version), page.content_hash, asked)
 
 
 def cached_reading_id(key: ReadingKey) -> int | None:

@@ -1,11 +1,13 @@
 """Who reads the documents of a type."""
 
+from collections.abc import Collection
+
 from django.db.models import Q, QuerySet
 
 from review.exceptions import NotFoundError
 from review.models import Document, DocumentType, EngineVersion, ExtractionRun, Project, Rollout, RolloutStage, RunRole
 from review.routing.sampling import Purpose, draw
-from review.selectors.engines import base_of, is_declared
+from review.selectors.engines import base_id_of, base_of, is_declared
 
 VERSIONS_OFFERED = 50
 _READING = (RolloutStage.CANARY, RolloutStage.LIVE)
@@ -47,6 +49,20 @@ def declared_versions_in_use() -> list[EngineVersion]:
     )
     bases = {base_of(version) for version in reading.select_related("base")}
     return sorted((base for base in bases if is_declared(base)), key=lambda base: base.pk)
+
+
+def types_read_by(base_ids: Collection[int]) -> frozenset[int]:
+    """Return the ids of the document types whose pages are read by these versions: their live one, or their project's.
+
+    Costs nothing for no versions.
+    """
+    if not base_ids:
+        return frozenset()
+    live = Rollout.objects.filter(stage=RolloutStage.LIVE).select_related("engine_version")
+    by_type = {rollout.document_type_id: base_id_of(rollout.engine_version) for rollout in live}
+    of_project = Q(project__engine_version__in=base_ids) | Q(project__engine_version__base__in=base_ids)
+    others = DocumentType.objects.filter(of_project).exclude(pk__in=by_type).values_list("pk", flat=True)
+    return frozenset([*others, *(type_id for type_id, base_id in by_type.items() if base_id in base_ids)])
 
 
 def stand_in_of(document_type: DocumentType) -> EngineVersion | None:

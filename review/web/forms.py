@@ -37,7 +37,8 @@ class FilterForm(forms.Form):
         super().__init__(data)
         anything = ("", _("any"))
         types = [(one.slug, words.label_of(one.labels, one.slug)) for one in document_types]
-        statuses = [(code, words.STATUSES[code]) for code in DocumentStatus.values]
+        # Whatever is waited for.
+        statuses = [(code, {**words.STATUSES, "waiting": _("waiting")}[code]) for code in DocumentStatus.values]
         for name, label, choices in (
             ("status", _("Status"), statuses),
             ("band", _("How sure"), list(words.BAND_NAMES.items())),

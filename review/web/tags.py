@@ -185,4 +185,5 @@ def age_of(moment: Any) -> str:  # noqa: ANN401 - a datetime, or None
 @register.inclusion_tag("partials/status.html")
 def status_mark(status: str, band: str = "") -> dict[str, str]:
     """Show a status as icon and word, never by colour alone."""
-    return {"status": status, "band": band}
+    kind, _, _what = status.partition("_for_")
+    return {"status": status, "kind": kind, "band": band}

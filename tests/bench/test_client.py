@@ -26,7 +26,8 @@ def test_client_is_measured_and_a_budget_that_is_missed_fails_it(
 
 def test_image_work_is_taken_out_of_the_clients_share() -> None:
     scenario = client.SCENARIO
-    with ReplayServer(recorded("receipt"), is_endless=True) as replay, chat_client(replay.url) as http:
+    replaying = ReplayServer(recorded("receipt"), serves=[scenario.spec.tied_name], is_endless=True)
+    with replaying as replay, chat_client(replay.url) as http:
         engine = VlmEngine(scenario.spec, ServedModel(scenario.spec, http))
         image_ms, other_ms = client.cpu_a_request(engine, scenario.page(), 3)
         again = engine.read_page(scenario.page(), scenario.request())

@@ -6,6 +6,7 @@ The server is the tiny model of tests/vllm, served as "tiny-ocr" without a key.
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 import httpx
 
@@ -17,22 +18,25 @@ from inference.serving.page_images import prepare_page
 from inference.serving.prompts import load_prompt, turns_for
 from inference.serving.questions import Question
 from inference.serving.wire import request_body
+from inference.types import Decoding
 from tests.inference.serving.asking import SCHEMA, a_page, a_spec
+from tests.replay.alias import MODEL, AliasTransport
 from tests.replay.exchanges import Exchange, keep, without_images
 from tests.replay.scenarios import SCENARIOS
 from tests.replay.server import CHAT
 
 
-class RecordingTransport(httpx.HTTPTransport):
-    """Passes requests on and keeps what came back."""
+class RecordingTransport(AliasTransport):
+    """Passes requests on and keeps what came back; `alias` is the tied name of the version that asks."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, alias: str = "") -> None:
+        super().__init__(alias)
         self.exchanges: list[Exchange] = []
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         response = super().handle_request(request)
         response.read()
+        request = self._renamed(request)
         body = without_images(json.loads(request.content)) if request.content else None
         self.exchanges.append(Exchange(request.url.path, body, response.status_code, _content(response)))
         return response
@@ -47,7 +51,8 @@ def _content(response: httpx.Response) -> object:
 
 def record_scenario(url: str, name: str) -> list[Exchange]:
     """Read the scenario's page; an answer that cannot be used is a recording as good as any."""
-    scenario, transport = SCENARIOS[name], RecordingTransport()
+    scenario = SCENARIOS[name]
+    transport = RecordingTransport(scenario.spec.tied_name)
     with chat_client(url, transport=transport) as client:
         engine = VlmEngine(scenario.spec, ServedModel(scenario.spec, client))
         try:
@@ -72,14 +77,19 @@ def record_refusals(url: str) -> list[Exchange]:
     turns = turns_for(load_prompt("v1"), SCHEMA, image)
     question = Question(turns, 64)
     data = image.as_data_url()
+
+    def asking(asked: Question) -> bytes:
+        return request_body(asked, a_spec(), model=MODEL)
+
     requests = [
-        request_body(question, a_spec(served_model_name="nope")),
-        request_body(Question((turns[0],), 100_000), a_spec()),
-        request_body(question, a_spec()).replace(data, data + b'"}},{"type":"image_url","image_url":{"url":"' + data),
-        request_body(question, a_spec()).replace(data, b"data:image/jpeg;base64,AAAA"),
-        request_body(Question(turns, 64, {"type": "nonsense"}), a_spec()),
-        request_body(Question(turns, 64, {"type": "number", "multipleOf": 0.01}), a_spec()),
-        request_body(question, a_spec(decoding={"top_logprobs": 25})),
+        request_body(question, a_spec(), model="nope"),
+        asking(Question((turns[0],), 100_000)),
+        asking(question).replace(data, data + b'"}},{"type":"image_url","image_url":{"url":"' + data),
+        asking(question).replace(data, b"data:image/jpeg;base64,AAAA"),
+        asking(Question(turns, 64, {"type": "nonsense"})),
+        asking(Question(turns, 64, {"type": "number", "multipleOf": 0.01})),
+        # No version can be declared so; a server must refuse it all the same.
+        request_body(question, replace(a_spec(), decoding=Decoding(top_logprobs=25)), model=MODEL),
     ]
     transport = RecordingTransport()
     with chat_client(url, transport=transport) as client:

@@ -9,11 +9,14 @@ import struct
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
+from tests.replay.alias import MODEL
 from tests.replay.exchanges import Exchange, is_same_question, recorded, without_images
+from tests.replay.scenarios import SCENARIOS
 
 CHAT = "/v1/chat/completions"
 
@@ -24,13 +27,21 @@ class ReplayServer:
     A request that differs from the recorded one is answered with 418 and makes the `with` block fail at its end, as
     do exchanges that nobody asked for: record them again (`python -m tests.replay.record URL`). `faults` maps the
     number of a chat request (from 0) to "reset": its connection breaks, and the exchange stays for the next request;
-    or to "die": nothing listens any more after that.
+    or to "die": nothing listens any more after that. `serves` are the tied names of the versions for which it was
+    started; the recorded name of its model, under which the questions are written down, is not asked by any engine.
     """
 
     def __init__(
-        self, exchanges: Sequence[Exchange], *, faults: dict[int, str] | None = None, is_endless: bool = False
+        self,
+        exchanges: Sequence[Exchange],
+        *,
+        serves: Sequence[str] = (),
+        faults: dict[int, str] | None = None,
+        is_endless: bool = False,
     ) -> None:
         self.pages = {one.path: one for one in (*recorded("server"), *exchanges) if one.path != CHAT}
+        self.serves = tuple(serves)
+        self._list(self.serves)
         self.left = [one for one in exchanges if one.path == CHAT]
         self.faults = dict(faults or {})
         self.is_endless = is_endless
@@ -67,11 +78,20 @@ class ReplayServer:
     def serve_forever(self) -> None:
         self._server.serve_forever()
 
+    def _list(self, names: Sequence[str]) -> None:
+        """Have it say that it serves these names too."""
+        page = self.pages["/v1/models"]
+        models = page.response["data"]
+        more = [{**models[0], "id": name} for name in names]
+        self.pages["/v1/models"] = replace(page, response={**page.response, "data": [*models, *more]})
+
     def answer_to(self, body: bytes) -> Exchange:
         """Return the exchange that this request is the next of."""
         if self.is_endless:
             return self.left[0]
         request = without_images(json.loads(body))
+        if request["model"] in self.serves:
+            request["model"] = MODEL
         self.requests.append(request)
         if not self.left:
             self.differences.append("more was asked than recorded")
@@ -126,7 +146,7 @@ def _handler_of(replay: ReplayServer) -> type[BaseHTTPRequestHandler]:
 
 def main(name: str) -> None:
     """Answer for ever with the first exchange of a recording."""
-    replay = ReplayServer(recorded(name), is_endless=True)
+    replay = ReplayServer(recorded(name), serves=[SCENARIOS[name].spec.tied_name], is_endless=True)
     sys.stdout.write(f"{replay.url}\n")
     sys.stdout.flush()
     replay.serve_forever()

@@ -37,6 +37,8 @@ def test_django_runs_the_checks(settings: Settings) -> None:
         ({"STET_PDF_SECONDS": 120}, "review.E005"),
         ({"STET_MODEL_SECONDS": 120}, "review.E006"),
         ({"STET_MODEL_SECONDS": 91}, "review.E006"),
+        ({"STET_VLLM_URLS": "7=http://gpu-1:8000"}, "review.E007"),
+        ({"STET_VLLM_URLS": "1f2e3d4c=gpu-1:8000"}, "review.E007"),
         ({"STET_CLAIM_SECONDS": 120}, "review.W001"),
     ],
 )

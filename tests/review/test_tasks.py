@@ -478,7 +478,8 @@ def test_the_sweep_brings_everything_to_an_end(cast: Cast, script: Script, setti
 def test_the_sweep_of_a_process_that_will_be_forked_builds_no_engine(
     db: None, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "engine_for", lambda name: 1 / 0)
+    for name in ("engine_error", "model_errors"):
+        monkeypatch.setattr(tasks, name, lambda: 1 / 0)
     name_worker("w")
     try:
         sweep(is_engine_checked=False)

@@ -1,16 +1,20 @@
 """Who reads a document: its project's engine, or what was learned on top of one; where that cannot be had, the base."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from django.core.files.base import ContentFile
+from django.utils import timezone
 
 from inference.errors import EngineUnavailableError
 from inference.registry import engine_for
 from review.actions._compositions import ensure_composed_version
+from review.actions.engines import use_engine
 from review.actions.evaluation import register_engine
 from review.actions.intake import receive_document
 from review.actions.reading import rerun_document
+from review.actions.recovery import beat
 from review.models import (
     Document,
     EngineVersion,
@@ -23,15 +27,21 @@ from review.models import (
     TrainedModel,
 )
 from review.selectors.access import SYSTEM
+from review.selectors.documents import shown_status
 from review.selectors.raw_answers import raw_answers_of
 from review.selectors.reading import RunToRoute, run_to_route
 from review.selectors.rollouts import stand_in_of
-from review.tasks_engines import exact_reader, identity_of, reader_of, words_engine_of
+from review.selectors.workers import worker_summary
+from review.tasks import sweep
+from review.tasks_engines import exact_reader, identity_of, model_errors, name_worker, reader_of, words_engine_of
 from review.tasks_models import forget_models
 from tests import factories
 from tests.conftest import Cast
+from tests.inference.serving.self_test.fake_vllm import FakeVllm
+from tests.inference.serving.specs import SMALL
 from tests.review.conftest import Script, picture
 from tests.review.queueing import work_off
+from tests.review.served import put_behind
 from tests.review.trained import make_calibrator, make_locator
 from tests.review.vlm import answering, read_with_vlm
 
@@ -189,3 +199,86 @@ def test_what_was_learned_on_a_language_model_keeps_its_answers_under_the_model(
     assert Reading.objects.filter(engine_version=version).count() == 0
     assert len(raw_answers_of(cast.project.pk, run, list(run.document.pages.all()))) == 1
     assert words_engine_of(run.document) is engine_for("scripted")
+
+
+def test_the_heartbeat_says_which_language_model_is_away_and_when_it_is_back(
+    cast: Cast, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The OCR engine of the house is there all the while: nothing of it hides that a project cannot go on."""
+    server = FakeVllm()
+    put_behind(server, monkeypatch)
+    version = read_with_vlm(cast.project, SMALL)
+    name_worker("w")
+    try:
+        beat(name="w", n_workers=1, engine_name="scripted", started_at=timezone.now())
+        for state, errors in (
+            (SMALL, {}),
+            (replace(SMALL, quantisation="fp8"), {version.pk: "version_not_served"}),
+            (SMALL, {}),
+            (None, {version.pk: "engine_unavailable"}),
+            (None, {version.pk: "engine_unavailable"}),
+            (SMALL, {}),
+        ):
+            server.is_away, server.spec = state is None, state or SMALL
+            sweep()
+            summary = worker_summary()
+            assert (summary.engine_error, summary.model_errors) == ("", errors)
+            assert summary.standstill(cast.document_type.pk) == ("waiting_for_model" if errors else "")
+            assert summary.standstill(cast.other_document_type.pk) == ""
+    finally:
+        name_worker("")
+
+
+def test_a_language_model_that_no_project_reads_with_is_nobodys_error(
+    cast: Cast, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_behind(FakeVllm(is_away=True), monkeypatch)
+    read_with_vlm(cast.project, SMALL)
+    use_engine(actor=SYSTEM, project=cast.project)
+    assert model_errors() == {}
+
+
+def test_a_model_that_runs_within_a_worker_is_not_loaded_to_be_looked_after(
+    cast: Cast, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_with_vlm(cast.project, replace(SMALL, kind="vllm_offline"))
+    monkeypatch.setattr("review.tasks_engines.engine_for", None)
+    assert model_errors() == {}
+
+
+def test_a_page_that_meets_its_language_model_away_says_so_at_once(cast: Cast, script: Script) -> None:
+    script(default=answering(fault="engine_unavailable", times=1))
+    version = read_with_vlm(cast.project)
+    name_worker("w")
+    try:
+        beat(name="w", n_workers=1, engine_name="scripted", started_at=timezone.now())
+        document = send(cast)
+        work_off()
+        assert worker_summary().model_errors == {version.pk: "engine_unavailable"}
+        assert worker_summary().engine_error == ""
+        document.refresh_from_db()
+        assert shown_status(document) == "waiting_for_model"
+        sweep()
+        assert shown_status(document) == "processing"
+    finally:
+        name_worker("")
+
+
+def test_what_was_learned_on_a_language_model_waits_for_that_model(
+    cast: Cast, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A type may be read by another model than its project: documents wait for the base of its live version."""
+    put_behind(FakeVllm(is_away=True), monkeypatch)
+    declared = read_with_vlm(cast.project, SMALL)
+    use_engine(actor=SYSTEM, project=cast.project)
+    live(cast, ensure_composed_version(declared, make_locator(cast.document_type, LOWEST_ON_THE_PAGE)))
+    assert model_errors() == {declared.pk: "engine_unavailable"}
+    name_worker("w")
+    try:
+        beat(name="w", n_workers=1, engine_name="scripted", started_at=timezone.now())
+        sweep()
+        assert shown_status(send(cast)) == "waiting_for_model"
+        other = factories.make_document_type(cast.project, "other")
+        assert worker_summary().standstill(other.pk) == ""
+    finally:
+        name_worker("")

@@ -10,7 +10,7 @@ from inference.engines.scripted_vlm import ScriptedVlmEngine
 from inference.errors import EngineUnavailableError
 from inference.registry import IN_PROCESS, forget_engine
 from inference.types import VlmSpec
-from inference.types.vlm import KINDS
+from inference.types.vlm_problems import KINDS
 from review import tasks_loading
 from review.actions._compositions import ensure_composed_version
 from review.models import Project, Rollout

@@ -1,6 +1,7 @@
 """Two readers on every page: words first, then a language model's answer; each kept under what makes it one read."""
 
 import gzip
+import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
+from PIL import Image
 from pytest_django import Settings
 
 from inference.engines.scripted_vlm import ScriptedVlmEngine
@@ -18,8 +20,9 @@ from inference.errors import AnswerLostError, EngineDiedError, EngineError, Engi
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import decode_page
 from inference.registry import forget_engines
-from inference.types import PageImage, PageReading, PageRequest, VlmSpec
+from inference.types import PageImage, PageReading, PageRequest, VlmSpec, page_digest
 from inference.types import RawAnswer as Attempt
+from inference.types.requests import QUESTION_VERSION
 from review import tasks_reading
 from review.actions.engines import record_self_test, use_engine
 from review.actions.intake import receive_document
@@ -42,6 +45,7 @@ from review.models import (
 )
 from review.selectors.access import SYSTEM
 from review.selectors.page_words import page_words
+from review.selectors.raw_answers import raw_answers_of
 from review.tasks import open_document, read_page
 from review.tasks_engines import name_worker
 from review.tasks_reading import request_of
@@ -412,9 +416,84 @@ def test_all_pages_of_a_run_are_asked_the_same(cast: Cast, script: Script, versi
     document = send(cast, picture(kind="TIFF", n_pages=3))
     work_off()
     digests = Reading.objects.filter(engine_version=version).values_list("request_digest", flat=True)
-    assert (len(digests), len(set(digests))) == (3, 1)
+    asked = ExtractionRun.objects.get().request_digest
+    assert list(digests.order_by("pk")) == [asked, page_digest(asked, 2), page_digest(asked, 3)]
     assert finished(document).n_pages_read == 3
     assert RoutingDecision.objects.count() == 1
+
+
+def send_again(cast: Cast, data: bytes) -> Document:
+    """Send the same pixels as another document."""
+    Document.objects.update(sha256="not a duplicate")
+    return send(cast, data)
+
+
+def test_words_of_another_reader_are_not_taken_from_a_reading_of_before(
+    cast: Cast, script: Script, version: EngineVersion
+) -> None:
+    """Its answer was grounded among words that nobody reads there any more."""
+    script(default=answering())
+    send(cast, picture())
+    work_off()
+    script(default={**answering(), "words": [*WORDS, ["Cash", 0.1, 0.7, 0.3, 0.73, 0.99]]})
+    send_again(cast, picture())
+    work_off()
+    assert list(PageRead.objects.order_by("pk").values_list("is_cached", flat=True)) == [False, False]
+    newest = Reading.objects.filter(engine_version=version).latest("pk")
+    assert [word.text for word in PageReading.from_json(newest.payload).words][-1] == "Cash"
+
+
+def test_other_code_that_makes_the_questions_asks_anew(
+    cast: Cast, script: Script, version: EngineVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(default=answering())
+    send(cast, picture())
+    work_off()
+    monkeypatch.setattr("inference.types.requests.QUESTION_VERSION", QUESTION_VERSION + 1)
+    for is_cached in (False, True):
+        send_again(cast, picture())
+        work_off()
+        assert PageRead.objects.latest("pk").is_cached is is_cached
+
+
+def test_the_same_pixels_as_a_first_and_as_a_later_page_are_two_readings(
+    cast: Cast, script: Script, version: EngineVersion
+) -> None:
+    """An answer without values is a failure there and a reading here."""
+    script(default=answering())
+    frame = Image.open(io.BytesIO(picture()))
+    data = io.BytesIO()
+    frame.save(data, "TIFF", save_all=True, append_images=[frame, frame])
+    send(cast, data.getvalue())
+    work_off()
+    run = ExtractionRun.objects.get()
+    reads = PageRead.objects.order_by("page__page_number").select_related("reading")
+    assert len({read.page.content_hash for read in reads}) == 1
+    assert [read.is_cached for read in reads] == [False, False, True]
+    first, later = run.request_digest, page_digest(run.request_digest, 2)
+    assert [read.reading.request_digest for read in reads if read.reading] == [first, later, later]
+    # What the model said is told once for each page that asked.
+    said = raw_answers_of(cast.project.pk, run, list(Page.objects.order_by("page_number")))
+    assert [one.page_number for one in said] == [1, 2]
+
+
+def test_a_run_whose_words_would_be_read_otherwise_by_now_begins_anew(
+    cast: Cast, script: Script, version: EngineVersion
+) -> None:
+    """As after an upgrade between two pages: what is left would be kept under a question that nobody asked."""
+    script(default=answering())
+    document = send(cast, picture(kind="TIFF", n_pages=2))
+    open_document(document.pk)
+    first, second = PageRead.objects.order_by("page__page_number")
+    read_page(first.pk)
+    script(default={**answering(), "words": [*WORDS, ["Cash", 0.1, 0.7, 0.3, 0.73, 0.99]]})
+    read_page(second.pk)
+    work_off()
+    old, new = ExtractionRun.objects.order_by("pk")
+    assert (old.state, old.error_code, new.state) == ("failed", "engine_changed", "routed")
+    kept = Reading.objects.filter(engine_version=version).values_list("request_digest", flat=True)
+    assert old.request_digest != new.request_digest
+    assert sorted(kept) == sorted([old.request_digest, new.request_digest, page_digest(new.request_digest, 2)])
 
 
 def test_what_is_asked_is_settled_once(cast: Cast, script: Script, version: EngineVersion) -> None:

@@ -7,7 +7,8 @@ import pytest
 from django.utils import timezone
 
 from review import tasks_rollouts
-from review.actions.engines import declare_engine_version
+from review.actions.engines import declare_engine_version, use_engine
+from review.actions.reading import rerun_document
 from review.actions.shadows import requeue_shadows
 from review.models import (
     AuditEntry,
@@ -16,6 +17,7 @@ from review.models import (
     EvaluationComparison,
     ExtractionRun,
     FieldReview,
+    PageRead,
     Reading,
     Record,
     ReviewTask,
@@ -112,6 +114,22 @@ def test_another_reader_reads_the_pages_with_what_the_champion_was_asked(cast: C
     read_shadow(shadow.pk)
     assert Reading.objects.count() == n_readings
     assert ExtractionRun.objects.filter(document=document, role=RunRole.SHADOW).count() == 1
+
+
+def test_what_the_challenger_read_is_not_read_again_once_it_reads_for_real(cast: Cast, script: Script) -> None:
+    """It was asked the same about the same words."""
+    script(default=answering())
+    version = declare_engine_version(actor=SYSTEM, spec=SCRIPTED)
+    rolled_out(cast, version)
+    document = send(cast)
+    assert Reading.objects.filter(engine_version=version).count() == 1
+    use_engine(actor=SYSTEM, project=cast.project, engine_version=version)
+    rerun_document(actor=SYSTEM, document=document)
+    work_off()
+    read = PageRead.objects.select_related("reading", "run").latest("pk")
+    assert (read.run.engine_version, read.is_cached) == (version, True)
+    assert read.reading is not None
+    assert read.reading.request_digest == read.run.request_digest
 
 
 def test_the_share_read_twice_is_drawn_by_hash(cast: Cast) -> None:

@@ -1,12 +1,12 @@
 """A declared version is tried out by a task, and what came of it decides whether it is trusted."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from inference.errors import EngineError, EngineUnavailableError, UnknownEngineError
 from inference.serving.self_test import Check
-from inference.types import VlmSpec
 from review.actions.engines import declare_engine_version
 from review.models import SelfTest
 from review.selectors.access import SYSTEM
@@ -77,4 +77,23 @@ def test_the_version_that_is_tried_is_the_one_that_was_declared(monkeypatch: pyt
     put_behind(server, monkeypatch)
     version = declare_engine_version(actor=SYSTEM, spec=SMALL)
     self_test(actor=SYSTEM, engine_version=version)
-    assert {body["model"] for body in server.bodies} == {VlmSpec.from_json(version.spec).served_model_name}
+    assert {body["model"] for body in server.bodies} == {f"stet-{version.digest[:16]}"}
+
+
+def test_a_server_that_was_started_for_another_version_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    put_behind(FakeVllm(spec=replace(SMALL, quantisation="fp8")), monkeypatch)
+    version = declare_engine_version(actor=SYSTEM, spec=SMALL)
+    assert not self_test(actor=SYSTEM, engine_version=version).is_passed
+    kept = SelfTest.objects.get()
+    assert not is_proven(version)
+    [check] = kept.report["checks"]
+    assert (check["name"], check["found"]["tied_name"]) == ("served_as_declared", f"stet-{version.digest[:16]}")
+
+
+def test_each_version_is_tried_out_on_its_own_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    put_behind(FakeVllm(), monkeypatch, asked)
+    version = declare_engine_version(actor=SYSTEM, spec=SMALL)
+    monkeypatch.setenv("STET_VLLM_URLS", f"{version.digest[:8]}=http://other:8000")
+    assert self_test(actor=SYSTEM, engine_version=version).is_passed
+    assert set(asked) == {"http://other:8000"}

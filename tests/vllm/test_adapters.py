@@ -46,7 +46,8 @@ def report(adapted: tuple[ServedHouse, "subprocess.Popen[str]"]) -> dict[str, An
 
 def test_an_adapter_is_served_and_answers_otherwise_than_the_bare_weights(report: dict[str, Any]) -> None:
     adapter = found(report, "adapter")
-    assert (adapter["is_enabled"], adapter["adapters"], adapter["is_passed"]) == (True, ["ad1"], True)
+    tied_name = found(report, "served_as_declared")["tied_name"]
+    assert (adapter["is_enabled"], adapter["adapters"], adapter["is_passed"]) == (True, [tied_name], True)
     assert adapter["shift"] > 0
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from inference.serving.declaration import completed
+from inference.serving.libraries import RUNNING
 from tests.replay.exchanges import recorded
 from tests.vllm.served import ON_CPU
 
@@ -33,13 +34,24 @@ def in_process(vllm_venv: Path, specification: Mapping[str, Any]) -> subprocess.
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
-def specification(kind: str, weights: Path, **more: Any) -> dict[str, Any]:
-    return {**completed(ON_CPU, weights).as_json(), "engine": kind, "kind": kind, **more}
+def libraries(vllm_venv: Path) -> dict[str, str]:
+    """What is installed in vLLM's environment of that which runs a model in a process."""
+    code = (
+        f"import importlib.metadata, json; print(json.dumps({{n: importlib.metadata.version(n) for n in {RUNNING}}}))"
+    )
+    said = subprocess.run([str(vllm_venv / "bin" / "python"), "-c", code], capture_output=True, text=True, check=True)
+    found: dict[str, str] = json.loads(said.stdout)
+    return found
+
+
+def specification(kind: str, weights: Path, vllm_venv: Path, **more: Any) -> dict[str, Any]:
+    own = {"library_versions": libraries(vllm_venv)} if kind == "transformers_local" else {}
+    return {**completed(ON_CPU, weights).as_json(), "engine": kind, "kind": kind, **own, **more}
 
 
 @pytest.fixture(scope="module", params=["vllm_offline", "transformers_local"])
 def found(request: pytest.FixtureRequest, vllm_venv: Path, tiny: Path) -> tuple[str, dict[str, Any]]:
-    ran = in_process(vllm_venv, specification(request.param, tiny))
+    ran = in_process(vllm_venv, specification(request.param, tiny, vllm_venv))
     assert ran.returncode == 0, ran.stderr[-3000:]
     return request.param, json.loads(ran.stdout.splitlines()[-1])
 
@@ -90,11 +102,20 @@ def test_page_that_is_refused_takes_no_other_with_it(found: tuple[str, dict[str,
 
 def test_weights_that_are_not_the_versions_are_refused_in_one_line(vllm_venv: Path, tiny: Path) -> None:
     other = {"weights_sha256": {"model.safetensors": "0" * 64}}
-    ran = in_process(vllm_venv, specification("transformers_local", tiny, **other))
+    ran = in_process(vllm_venv, specification("transformers_local", tiny, vllm_venv, **other))
     assert ran.returncode != 0
     last = ran.stderr.strip().splitlines()[-1]
     assert last.startswith("inference.errors.EngineUnavailableError: ")
     assert "is not part of this version" in last
+
+
+def test_libraries_that_are_not_the_versions_are_refused_in_one_line(vllm_venv: Path, tiny: Path) -> None:
+    other = {"library_versions": {**libraries(vllm_venv), "transformers": "4.0.0"}}
+    ran = in_process(vllm_venv, specification("transformers_local", tiny, vllm_venv, **other))
+    assert ran.returncode != 0
+    last = ran.stderr.strip().splitlines()[-1]
+    assert last.startswith("inference.errors.EngineUnavailableError: transformers ")
+    assert "is installed, 4.0.0 was declared" in last
 
 
 def test_code_that_weights_bring_along_is_not_run_unless_trusted(vllm_venv: Path, tiny: Path, tmp_path: Path) -> None:
@@ -110,8 +131,8 @@ def test_code_that_weights_bring_along_is_not_run_unless_trusted(vllm_venv: Path
     (folder / "config.json").write_text(json.dumps(config))
     ran_mark = tmp_path / "it-ran"
     (folder / "evil.py").write_text(f"open({str(ran_mark)!r}, 'w').close()\n")
-    ran = in_process(vllm_venv, specification("transformers_local", folder))
+    ran = in_process(vllm_venv, specification("transformers_local", folder, vllm_venv))
     assert "is_remote_code_trusted" in ran.stderr.strip().splitlines()[-1]
     assert not ran_mark.exists()
-    in_process(vllm_venv, specification("transformers_local", folder, is_remote_code_trusted=True))
+    in_process(vllm_venv, specification("transformers_local", folder, vllm_venv, is_remote_code_trusted=True))
     assert ran_mark.exists(), "the check above would pass for a folder whose code nothing can run"

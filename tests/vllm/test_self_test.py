@@ -9,10 +9,13 @@ import httpx
 import pytest
 
 from inference.engines.vllm_server import ServedModel
+from inference.errors import VersionNotServedError
 from inference.serving.chat import chat_client
 from inference.serving.declaration import completed
+from inference.serving.health import served_by
 from inference.serving.self_test import run_self_test
 from inference.types import ImagingProfile, VlmSpec
+from tests.replay.alias import AliasTransport
 from tests.vllm.served import ON_CPU, ServedHouse, found
 
 
@@ -96,7 +99,8 @@ def run(spec: VlmSpec, client: httpx.Client) -> dict[str, Any]:
 
 def test_a_budget_above_what_the_model_takes_is_found(served: ServedHouse, spec: VlmSpec) -> None:
     greedy = replace(spec, imaging=ImagingProfile(max_pixels=2_000_000))
-    with chat_client(served.url) as client:
+    # The same server, as if it had been started for that version.
+    with chat_client(served.url, transport=AliasTransport(greedy.tied_name)) as client:
         report = run(greedy, client)
     assert report["is_passed"] is False
     assert (found(report, "pixel_budget")["is_passed"], found(report, "pixel_budget")["is_scaled_down"]) == (
@@ -107,11 +111,43 @@ def test_a_budget_above_what_the_model_takes_is_found(served: ServedHouse, spec:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"vllm_version": "0.33.0"}, {"served_model_name": "other"}, {"server_flags": {"max-model-len": 8192}}],
+    [
+        {"vllm_version": "0.33.0"},
+        {"served_model_name": "other"},
+        {"server_flags": {"max-model-len": 8192}},
+        {"weights_sha256": {"model.safetensors": "f" * 64}},
+        {"chat_template_sha256": "f" * 64},
+        {"quantisation": "fp8"},
+    ],
 )
-def test_a_server_that_was_declared_otherwise_is_found(
+def test_a_server_that_was_started_for_another_version_is_found(
     served: ServedHouse, spec: VlmSpec, changed: dict[str, Any]
 ) -> None:
+    """The last three call their model the same: the real server knows the tied name of its own version only."""
+    other = replace(spec, **changed)
     with chat_client(served.url) as client:
-        report = run(replace(spec, **changed), client)
+        report = run(other, client)
+        assert [(check["name"], check["is_passed"]) for check in report["checks"]] == [("served_as_declared", False)]
+        with pytest.raises(VersionNotServedError, match="Restart it" if "vllm_version" not in changed else "runs vLLM"):
+            ServedModel(other, client).look()
+
+
+@pytest.mark.parametrize(
+    "changed", [{"vllm_version": "0.33.0"}, {"server_flags": {**ON_CPU["server_flags"], "max-model-len": 8192}}]
+)
+def test_a_server_that_knows_the_name_and_is_another_all_the_same_is_found(
+    served: ServedHouse, spec: VlmSpec, changed: dict[str, Any]
+) -> None:
+    other = replace(spec, **changed)
+    with chat_client(served.url, transport=AliasTransport(other.tied_name)) as client:
+        report = run(other, client)
     assert [(check["name"], check["is_passed"]) for check in report["checks"]] == [("served_as_declared", False)]
+
+
+def test_the_real_server_lists_the_models_name_and_the_versions(
+    served: ServedHouse, spec: VlmSpec, report: dict[str, Any]
+) -> None:
+    with chat_client(served.url) as client:
+        lengths = served_by(client).max_model_lens
+    assert lengths == {"tiny-ocr": 4096, spec.tied_name: 4096}
+    assert found(report, "served_as_declared")["models"] == sorted(lengths)

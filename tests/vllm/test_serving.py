@@ -36,8 +36,10 @@ def test_while_the_server_is_dead_documents_wait_and_are_read_when_it_is_back(se
     os.kill(killed, signal.SIGKILL)
     served.house.send(two=picture("two"))
     served.house.wait_for(
-        lambda: served.house.rows("SELECT 1 FROM review_workerheartbeat WHERE engine_error = 'engine_unavailable'"),
-        "the worker says that the engine is away",
+        lambda: served.house.rows(
+            "SELECT 1 FROM review_workerheartbeat WHERE model_errors LIKE '%engine_unavailable%' AND engine_error = ''"
+        ),
+        "the worker says that the language model is away",
     )
     assert served.house.statuses()["two"] in {"received", "processing"}
     assert readings(served) == before

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -56,11 +55,11 @@ class ProbedServer:
 
 
 def check_served(server: ProbedServer) -> Check:
-    """See that the server is the one the version was declared for: vLLM's version, the served names, the context."""
+    """See that the server was started for this version: vLLM's version, the tied name, the bare name, the context."""
     served, spec = served_by(server.client), server.spec
-    name = spec.adapter or spec.served_model_name
     found = {
         "vllm_version": served.vllm_version,
+        "tied_name": spec.tied_name,
         "models": sorted(served.max_model_lens),
         # Of the bare weights: an adapter is listed without a bound of its own.
         "max_model_len": served.max_model_lens.get(spec.served_model_name, 0),
@@ -68,7 +67,7 @@ def check_served(server: ProbedServer) -> Check:
     declared = spec.server_flags.get("max-model-len", found["max_model_len"])
     is_passed = (
         served.vllm_version == spec.vllm_version
-        and {name, spec.served_model_name} <= set(served.max_model_lens)
+        and {spec.tied_name, spec.served_model_name} <= set(served.max_model_lens)
         and found["max_model_len"] == declared
     )
     return Check("served_as_declared", is_passed, found)
@@ -141,14 +140,15 @@ def check_adapter(server: ProbedServer, subject: Subject) -> Check:
         "is_enabled": bool(server.spec.server_flags.get("enable-lora", False)),
         # Where the server has no such path the answer is the framework's, not vLLM's.
         "can_load_at_run_time": unloadable.status_code != httpx.codes.NOT_FOUND or "error" in _object(unloadable),
-        "adapters": sorted(set(served) - {server.spec.served_model_name}),
+        # As they are listed: the version's own by its tied name.
+        "adapters": sorted(name for name, length in served.items() if not length),
     }
     if not server.spec.adapter:
         return Check("adapter", True, found, is_required=False)
-    answers = [
-        server.chat(_body(server, subject, with_schema=False, adapter=adapter)) for adapter in (server.spec.adapter, "")
-    ]
-    with_adapter, bare = answers
+    with_adapter, bare = (
+        server.chat(_body(server, subject, with_schema=False, model=name))
+        for name in (server.spec.tied_name, server.spec.served_model_name)
+    )
     found["shift"] = round(distance(with_adapter, bare), 6) if with_adapter and bare else 0.0
     return Check("adapter", found["shift"] > 0, found)
 
@@ -161,12 +161,11 @@ def _object(response: httpx.Response) -> Mapping[str, Any]:
     return data if isinstance(data, Mapping) else {}
 
 
-def _body(server: ProbedServer, subject: Subject, *, with_schema: bool, adapter: str | None = None) -> dict[str, Any]:
-    """Return a request as this version's engine would send it, to be changed."""
+def _body(server: ProbedServer, subject: Subject, *, with_schema: bool, model: str = "") -> dict[str, Any]:
+    """Return a request as this version's engine would send it, or to another model of the server, to be changed."""
     image = subject.prepared(near_identical_pages()[0])
-    spec = server.spec if adapter is None else replace(server.spec, adapter=adapter)
     question = choice_question(image) if with_schema else free_question(image)
-    body: dict[str, Any] = json.loads(request_body(question, spec))
+    body: dict[str, Any] = json.loads(request_body(question, server.spec, model=model))
     if not with_schema:
         # An answer that ends at its first brace would hide what the server itself does.
         body.pop("stop", None)

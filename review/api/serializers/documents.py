@@ -21,10 +21,11 @@ from review.api.fields import (
 from review.api.serializers.records import RecordSerializer
 from review.models import Document, DocumentStatus, Page
 from review.selectors.documents import DocumentDetail, FieldView, shown_status
+from review.selectors.workers import NO_MODEL
 
 
 class DocumentSerializer(ReadSerializer):
-    """A document as lists show it. Context: `project` (slug), and `has_worker` where many are shown."""
+    """A document as lists show it. Context: `project` (slug), and `workers` where many are shown."""
 
     id = serializers.IntegerField()
     document_type = serializers.SlugField(source="document_type.slug")
@@ -33,7 +34,8 @@ class DocumentSerializer(ReadSerializer):
     n_bytes = serializers.IntegerField()
     sha256 = serializers.CharField()
     status = serializers.SerializerMethodField(
-        help_text="“waiting” is shown, never stored: nothing goes on because no worker is there."
+        help_text="“waiting” is shown, never stored: nothing goes on because no worker is there, or because the "
+        "project's language model cannot be asked."
     )
     band = BandField()
     reasons = ReasonsField(help_text="Why a person must look, or why the file is unreadable; gravest first.")
@@ -49,7 +51,8 @@ class DocumentSerializer(ReadSerializer):
     @extend_schema_field(serializers.ChoiceField(choices=DocumentStatus.choices))
     def get_status(self, document: Document) -> str:
         """Return the status to show."""
-        return shown_status(document, has_worker=self.context.get("has_worker"))
+        shown = shown_status(document, workers=self.context.get("workers"))
+        return DocumentStatus.WAITING.value if shown == NO_MODEL else shown
 
 
 class ReceivedSerializer(DocumentSerializer):

@@ -28,7 +28,7 @@ from review.selectors.access import access_document
 from review.selectors.blindness import mark_withheld
 from review.selectors.documents import document_detail, documents_for
 from review.selectors.records import record_history
-from review.selectors.workers import is_worker_alive
+from review.selectors.workers import worker_summary
 
 # What a form adds to its file: boundaries, names, the other members.
 FORM_BYTES = 1_000_000
@@ -72,8 +72,8 @@ class DocumentListView(ProjectListView):
     def get_serializer_context(self) -> dict[str, Any]:
         """Add what each row would otherwise ask for."""
         context = super().get_serializer_context()
-        has_worker = None if getattr(self, "swagger_fake_view", False) else is_worker_alive()
-        return {**context, "has_worker": has_worker, "project": self.kwargs.get("project")}
+        workers = None if getattr(self, "swagger_fake_view", False) else worker_summary()
+        return {**context, "workers": workers, "project": self.kwargs.get("project")}
 
     @extend_schema(
         operation_id="documents_list",
@@ -146,8 +146,9 @@ class DocumentDetailView(DocumentView):
     def get(self, request: Request, **_: object) -> Response:
         """Return status, band, reasons, pages, fields with evidence and provenance, and the record where there is one.
 
-        `status` is received, processing, waiting (no worker is there), review, stored or unreadable. To a reviewer who
-        may still be asked about the document, what others said of it is not told: `is_withheld`.
+        `status` is received, processing, waiting (no worker is there, or no language model), review, stored or
+        unreadable. To a reviewer who may still be asked about the document, what others said of it is not told:
+        `is_withheld`.
         """
         context = {**self.get_serializer_context(), "project": self.slug}
         return Response(DocumentDetailSerializer(document_detail(self.document, self.actor.user), context=context).data)

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from inference.serving.chat import chat_client
+from inference.serving.environment import address_of
 from inference.serving.health import HealthWatch, is_healthy
 from inference.serving.vllm_command import ServerCommand, server_command
 from inference.serving.weights import WeightsError, chat_template_sha256, verify_weights
@@ -31,12 +32,11 @@ class Command(BaseCommand):
     help = "Serve a declared engine version with vLLM: checks its weights, starts it, waits until it can answer."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        url = urlsplit(settings.STET_VLLM_URL)
         parser.add_argument("--engine-version", required=True, help="its id, or 8 letters of its digest")
         parser.add_argument("--print", action="store_true", help="print the command and start nothing")
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
         parser.add_argument(
-            "--port", type=int, default=url.port or DEFAULT_PORT, help="port (default: that of STET_VLLM_URL, or 8100)"
+            "--port", type=int, help="port (default: that of the version in STET_VLLM_URLS or STET_VLLM_URL, or 8100)"
         )
         parser.add_argument("--python", help="the Python that has vLLM (default: that of STET_VLLM_VENV, or this one)")
         parser.add_argument(
@@ -53,26 +53,25 @@ class Command(BaseCommand):
         refuse_unmigrated()
         version = find_engine_version(options["engine_version"])
         spec = _servable(version)
-        command = _command(spec, options["python"] or _python(), options["host"], options["port"])
+        host, port = options["host"], _port(spec) if options["port"] is None else options["port"]
+        command = _command(spec, options["python"] or _python(), host, port)
         if options["print"]:
             self.stdout.write(command.shell_line())
             return
         self.stdout.write(f"Checking {len(spec.weights_sha256)} files in {spec.weights_folder} …")
         self.stdout.flush()
         _check_weights(spec)
-        refuse_taken_port(options["host"], options["port"])
+        refuse_taken_port(host, port)
         key = settings.STET_VLLM_API_KEY
         # The key goes through the environment: a command line can be read by every user of the machine.
         child = Child("vllm", command.arguments, {**command.environment, **({"VLLM_API_KEY": key} if key else {})})
-        with chat_client(_url(options["host"], options["port"]), key) as client:
+        with chat_client(_url(host, port), key) as client:
             watch = HealthWatch(
                 lambda: is_healthy(client),
                 start_seconds=options["start_seconds"],
                 silent_seconds=options["silent_seconds"],
             )
-            self._run(
-                ModelServer(child, client, watch, spec.vllm_version, lambda seconds: self._ready(version, seconds))
-            )
+            self._run(ModelServer(child, client, watch, spec, lambda seconds: self._ready(version, seconds)))
         self.stdout.write("The server has stopped.")
 
     def _run(self, server: ModelServer) -> None:
@@ -94,6 +93,12 @@ class Command(BaseCommand):
             probe = command_line(f"probe_engine --engine-version {version.pk}")
             self.stdout.write(f"It has not passed its self-test: nothing it reads is stored for sure. Run: {probe}")
         self.stdout.flush()
+
+
+def _port(spec: VlmSpec) -> int:
+    """Return the port under which workers look for the version, where they were told one."""
+    url = address_of(spec.digest, urls=settings.STET_VLLM_URLS, url=settings.STET_VLLM_URL)
+    return urlsplit(url).port or DEFAULT_PORT
 
 
 def _url(host: str, port: int) -> str:

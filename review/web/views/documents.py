@@ -51,7 +51,7 @@ def documents(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     # One more than is shown tells whether there is an older page.
     found = list((chosen.filter(pk__lt=before) if before else chosen)[: PAGE_SIZE + 1])
     context = {
-        "rows": [Row(one, shown_status(one, has_worker=workers.is_alive)) for one in found[:PAGE_SIZE]],
+        "rows": [Row(one, shown_status(one, workers=workers)) for one in found[:PAGE_SIZE]],
         "older_than": found[PAGE_SIZE - 1].pk if len(found) > PAGE_SIZE else None,
         "is_first_page": not before,
         "is_filtered": any(filters.cleaned_data.values()) if filters.is_valid() else False,
@@ -60,6 +60,7 @@ def documents(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         # Whoever sends more, mostly sends more of the same.
         "usual_type_id": found[0].document_type_id if found else None,
         "workers": workers,
+        "standstill": next((what for one in types if (what := workers.standstill(one.pk))), ""),
         "queue": queue_summary(project),
         "last_event_id": last_event_id,
     }
@@ -75,7 +76,7 @@ def document_rows(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse
     workers = worker_summary()
     matching = set(_filtered(project, _filters(request, project)).filter(pk__in=ids).values_list("pk", flat=True))
     rows = [
-        Row(one, shown_status(one, has_worker=workers.is_alive), one.pk in matching)
+        Row(one, shown_status(one, workers=workers), one.pk in matching)
         for one in documents_for(project).filter(pk__in=ids)
     ]
     context = {"project": project, "rows": rows, "queue": queue_summary(project)}

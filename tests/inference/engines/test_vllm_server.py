@@ -13,7 +13,13 @@ import pytest
 from inference.engines import vllm_server
 from inference.engines.vllm_server import ServedModel, build
 from inference.engines.vlm import VlmEngine
-from inference.errors import AnswerError, AnswerLostError, EngineError, EngineUnavailableError
+from inference.errors import (
+    AnswerError,
+    AnswerLostError,
+    EngineError,
+    EngineUnavailableError,
+    VersionNotServedError,
+)
 from inference.serving.chat import chat_client, refusal
 from inference.serving.health import served_by
 from inference.serving.questions import Question, Turn
@@ -27,7 +33,7 @@ from tests.replay.server import CHAT, ReplayServer
 
 @contextmanager
 def engine_on(exchanges: Sequence[Exchange], spec: VlmSpec, **options: Any) -> Iterator[tuple[VlmEngine, ReplayServer]]:
-    with ReplayServer(exchanges, **options) as replay, chat_client(replay.url) as client:
+    with ReplayServer(exchanges, serves=[spec.tied_name], **options) as replay, chat_client(replay.url) as client:
         yield VlmEngine(spec, ServedModel(spec, client, first_wait_seconds=0), page_seconds=30), replay
 
 
@@ -106,9 +112,14 @@ def test_prompt_is_what_was_recorded_for_an_instruction_on_the_page() -> None:
 
 def test_instruction_printed_on_the_page_changes_nothing() -> None:
     hostile, plain = answered(replayed("printed_instruction")), answered(replayed("plain_page"))
-    assert set(hostile.values) == set(plain.values)
-    assert len(hostile.attempts) == len(plain.attempts) == 1
+    assert (hostile.values, hostile.repairs) == (plain.values, plain.repairs)
     assert not hostile.is_repaired
+    said = [
+        [(raw.text, raw.finish_reason, raw.n_tokens, [token.data for token in raw.tokens]) for raw in answer.attempts]
+        for answer in (hostile, plain)
+    ]
+    assert said[0] == said[1]
+    assert set(hostile.evidence) == set(plain.evidence)
 
 
 def test_pages_that_differ_in_one_digit_are_not_mixed_up() -> None:
@@ -146,7 +157,7 @@ def test_prompt_that_is_too_long_is_refused_with_the_remedy() -> None:
 def test_every_refusal_of_the_real_server_is_understood() -> None:
     errors = [refusal(one.status, json.dumps(one.response).encode()) for one in recorded("refusals")]
     assert isinstance(errors[0], EngineUnavailableError)
-    assert "served_model_name" in str(errors[0])
+    assert "serve_model" in str(errors[0])
     assert all(type(error) is EngineError for error in errors[1:])
     assert "x-output-limit" in str(errors[1])
     assert "limit-mm-per-prompt" in str(errors[2])
@@ -216,12 +227,52 @@ def test_another_vllm_than_declared_is_refused_before_any_page() -> None:
         assert replay.n_chats == 0
 
 
-def test_server_of_another_model_is_refused_by_name() -> None:
-    with (
-        engine_on([], a_spec(served_model_name="paddleocr-vl")) as (engine, _),
-        pytest.raises(EngineUnavailableError, match="'paddleocr-vl' but: tiny-ocr"),
-    ):
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"weights_sha256": {"model.safetensors": "1" * 64}},
+        {"chat_template_sha256": "1" * 64},
+        {"server_flags": {"dtype": "float16"}},
+        {"quantisation": "fp8"},
+        {"served_model_name": "paddleocr-vl"},
+    ],
+)
+def test_server_of_the_same_model_that_was_started_otherwise_is_refused(changed: dict[str, Any]) -> None:
+    """Its model has the same name: everything but its tied name is as it should be."""
+    other = a_spec(**changed)
+    with ReplayServer([], serves=[a_spec().tied_name]) as replay, chat_client(replay.url) as client:
+        engine = VlmEngine(other, ServedModel(other, client))
+        with pytest.raises(VersionNotServedError, match=rf"\({other.tied_name}\) but: stet-.*, tiny-ocr\. Restart"):
+            engine.read_page(a_page(), a_request())
+        assert replay.n_chats == 0
+
+
+def test_server_that_is_exchanged_behind_an_open_connection_is_refused_with_the_next_page() -> None:
+    """It was looked at before; the question itself says whom it is for."""
+    gone = replace(failing(404), response={"error": {"message": "no such model", "param": "model", "code": 404}})
+    with engine_on([*recorded("plain_page"), gone], a_spec()) as (engine, replay):
         engine.read_page(a_page(), a_request())
+        replay.pages["/v1/models"] = recorded("server")[1]
+        with pytest.raises(EngineUnavailableError, match="serve_model"):
+            engine.read_page(a_page(), a_request())
+        with pytest.raises(VersionNotServedError):
+            engine.read_page(a_page(), a_request())
+
+
+def test_question_is_put_to_the_tied_name() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/v1/models":
+            return httpx.Response(200, json={"data": [{"id": a_spec().tied_name, "max_model_len": 4096}]})
+        if request.url.path == "/version":
+            return httpx.Response(200, json={"version": "0.32.0"})
+        asked.append(json.loads(request.content)["model"])
+        return httpx.Response(200, json=recorded("plain_page")[0].response)
+
+    with chat_client("http://vllm", transport=httpx.MockTransport(answer)) as client:
+        VlmEngine(a_spec(), ServedModel(a_spec(), client)).read_page(a_page(), a_request())
+    assert asked == [a_spec().tied_name]
 
 
 def test_server_is_looked_at_again_after_it_was_away() -> None:
@@ -244,7 +295,7 @@ def test_server_that_is_not_there_is_for_later() -> None:
 def test_server_that_dies_of_the_page_has_lost_its_answer_and_is_away_for_the_next_one() -> None:
     """What a real one does that runs out of memory: the connection breaks, and nothing listens any more."""
     spec = a_spec()
-    replay = ReplayServer([], faults={0: "die"})
+    replay = ReplayServer([], serves=[spec.tied_name], faults={0: "die"})
     with replay, chat_client(replay.url) as client:
         engine = VlmEngine(spec, ServedModel(spec, client, first_wait_seconds=0), page_seconds=30)
         with pytest.raises(AnswerLostError):
@@ -260,6 +311,8 @@ def test_question_waits_no_longer_than_the_page_may_take() -> None:
 
     def answer(request: httpx.Request) -> httpx.Response:
         known = {one.path: one for one in recorded("server")}
+        if request.url.path == "/v1/models":
+            return httpx.Response(200, json={"data": [{"id": a_spec().tied_name, "max_model_len": 4096}]})
         if request.url.path in known:
             return httpx.Response(200, json=known[request.url.path].response)
         seen.append(request.extensions["timeout"]["read"])
@@ -282,7 +335,7 @@ def test_further_attempts_have_the_time_that_the_first_left(monkeypatch: pytest.
         given.append(seconds)
         raise ConnectionLostError("reset")
 
-    with ReplayServer([]) as replay, chat_client(replay.url) as client:
+    with ReplayServer([], serves=[a_spec().tied_name]) as replay, chat_client(replay.url) as client:
         model = ServedModel(a_spec(), client, first_wait_seconds=0, clock=lambda: next(clock))
         monkeypatch.setattr(vllm_server, "attempt", once)
         with pytest.raises(AnswerLostError) as caught:
@@ -301,7 +354,7 @@ def test_questions_that_are_asked_together_share_one_deadline(monkeypatch: pytes
         now[0] += 5.0
         return json.dumps(exchange.response).encode()
 
-    with ReplayServer([]) as replay, chat_client(replay.url) as client:
+    with ReplayServer([], serves=[a_spec().tied_name]) as replay, chat_client(replay.url) as client:
         model = ServedModel(a_spec(), client, clock=lambda: now[0])
         monkeypatch.setattr(vllm_server, "attempt", once)
         question = Question((Turn("user", ("Read.",)),), 16)
@@ -313,7 +366,7 @@ def test_questions_that_are_asked_together_share_one_deadline(monkeypatch: pytes
 def test_getting_to_know_the_server_is_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     spec = a_spec()
-    with ReplayServer([]) as replay, chat_client(replay.url) as client:
+    with ReplayServer([], serves=[a_spec().tied_name]) as replay, chat_client(replay.url) as client:
         model = ServedModel(spec, client, clock=lambda: now[0])
 
         def slowly(client: httpx.Client) -> Any:
@@ -347,13 +400,36 @@ def test_engine_is_built_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
         return seen[-1]
 
     monkeypatch.setattr(vllm_server, "chat_client", client_of)
-    with ReplayServer(recorded("plain_page")) as replay:
+    with ReplayServer(recorded("plain_page"), serves=[a_spec().tied_name]) as replay:
         monkeypatch.setenv("STET_VLLM_URL", f" {replay.url}/ ")
         monkeypatch.setenv("STET_MODEL_SECONDS", "30")
         monkeypatch.setenv("STET_VLLM_API_KEY", "s3cret")
         assert answered(build(a_spec()).read_page(a_page(), a_request())).values
         assert seen[0].headers["authorization"] == "Bearer s3cret"
         seen[0].close()
+
+
+def test_two_versions_are_each_asked_on_their_own_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when a new version reads in the shadow of the one in use."""
+    new = a_spec(prompt_version="v2")
+    made: list[httpx.Client] = []
+
+    def client_of(url: str, api_key: str) -> httpx.Client:
+        made.append(chat_client(url, api_key))
+        return made[-1]
+
+    monkeypatch.setattr(vllm_server, "chat_client", client_of)
+    with (
+        ReplayServer(recorded("plain_page"), serves=[a_spec().tied_name]) as replay,
+        ReplayServer(recorded("form"), serves=[new.tied_name]) as other,
+    ):
+        monkeypatch.setenv("STET_VLLM_URL", replay.url)
+        monkeypatch.setenv("STET_VLLM_URLS", f"{new.digest[:8]}={other.url}")
+        for spec in (a_spec(), new):
+            assert answered(build(spec).read_page(a_page(), a_request())).values
+        assert (replay.n_chats, other.n_chats) == (1, 1)
+        for client in made:
+            client.close()
 
 
 @pytest.mark.parametrize("url", [None, "", "  "])

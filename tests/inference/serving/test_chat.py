@@ -1,13 +1,17 @@
 import json
+import ssl
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import certifi
 import httpx
 import pytest
 
 from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
 from inference.serving.chat import attempt, chat_client, refusal
 from inference.serving.retry import ConnectionLostError, NotConnectedError, ServerFailedError
+from tests.replay.server import ReplayServer
 
 
 def client(answer: Callable[[httpx.Request], httpx.Response], **options: Any) -> httpx.Client:
@@ -51,6 +55,29 @@ def test_key_goes_along_where_there_is_one() -> None:
 
     attempt(client(answer, api_key="s3cret"), b"{}")
     assert seen == ["Bearer s3cret"]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https", "all"])
+def test_a_proxy_of_the_environment_gets_no_document(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    for name in (f"{scheme}_proxy", f"{scheme}_proxy".upper()):
+        # Nobody listens there: a request that went to the proxy would fail.
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with ReplayServer([]) as replay, chat_client(replay.url) as client:
+        assert client.get("/health").status_code == 200
+        assert replay.n_connections == 1
+
+
+def test_a_house_with_certificates_of_its_own_may_name_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing else of the environment is asked, but this must still work."""
+    first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----")
+    (tmp_path / "own.pem").write_text(first + end + "\n", encoding="utf-8")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
+    made: list[ssl.SSLContext] = []
+    monkeypatch.setattr("httpx.Client", lambda **options: made.append(options["verify"]))
+    chat_client("https://vllm:8000")
+    assert len(made[0].get_ca_certs()) == 1
 
 
 @pytest.mark.parametrize(
@@ -117,7 +144,8 @@ def test_busy_server_is_asked_later(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "hint"), [(401, "STET_VLLM_API_KEY"), (403, "STET_VLLM_API_KEY"), (404, "STET_VLLM_URL")]
+    ("status", "hint"),
+    [(401, "STET_VLLM_API_KEY"), (403, "STET_VLLM_API_KEY"), (404, "STET_VLLM_URL"), (404, "serve_model")],
 )
 def test_wrong_set_up_fails_no_page_and_names_the_setting(status: int, hint: str) -> None:
     error = refusal(status, b'{"error":"Unauthorized"}')

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from inference.serving import declaration
 from inference.serving.declaration import completed
 from inference.serving.vllm_command import DEFAULT_FLAGS
 from inference.serving.weights import WeightsError, manifest_of
@@ -67,9 +68,36 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
         completed(GIVEN, tmp_path / "nowhere")
 
 
-def test_engines_without_vllm_get_none_of_its_flags(weights: Path) -> None:
+def test_engines_without_vllm_get_none_of_its_flags(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(declaration, "installed", lambda names: dict.fromkeys(names, "1"))
     assert completed(GIVEN | {"kind": "transformers_local"}, weights).server_flags == {}
     assert completed(GIVEN | {"kind": "vllm_offline"}, weights).server_flags == dict(DEFAULT_FLAGS)
+
+
+def test_a_model_in_this_process_is_declared_with_the_libraries_that_run_it(
+    weights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = {"torch": "2.13.0", "transformers": "5.19.0", "xgrammar": "0.2.8"}
+    monkeypatch.setattr(declaration, "installed", lambda names: {name: here[name] for name in names if name in here})
+    given = GIVEN | {"kind": "transformers_local"}
+    spec = completed(given, weights)
+    assert spec.library_versions == here
+    other = completed(given | {"library_versions": {"torch": "2.14.0"}}, weights)
+    assert other.library_versions == {**here, "torch": "2.14.0"}
+    assert other.digest != spec.digest
+    assert completed(GIVEN, weights).library_versions == {}
+    message = "must be given, or the version declared where the library is installed"
+    assert problems(given | {"quantisation": "8bit"}, weights) == [("/library_versions/bitsandbytes", message)]
+    assert completed(spec.as_json()) == spec
+
+
+def test_everything_that_is_wrong_is_told_together(weights: Path) -> None:
+    given = GIVEN | {"chat_template_sha256": "f" * 64, "imaging": {"long_side": 0}, "wieghts": 1}
+    assert [place for place, _ in problems(given, weights)] == [
+        "/chat_template_sha256",
+        "/wieghts",
+        "/imaging/long_side",
+    ]
 
 
 @pytest.mark.parametrize(

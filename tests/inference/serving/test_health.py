@@ -1,10 +1,12 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import httpx
 import pytest
 
-from inference.errors import EngineUnavailableError
-from inference.serving.health import Health, HealthWatch, Served, is_healthy, served_by
+from inference.errors import EngineUnavailableError, VersionNotServedError
+from inference.serving.health import Health, HealthWatch, Served, is_healthy, refuse_other, served_by
+from tests.inference.serving.specs import SPEC
 
 MODELS = {"object": "list", "data": [{"id": "tiny-ocr", "max_model_len": 4096}, {"id": "ad1", "max_model_len": None}]}
 
@@ -49,6 +51,32 @@ def test_what_is_no_vllm_server_is_unavailable(
 ) -> None:
     with pytest.raises(EngineUnavailableError, match=message):
         served_by(client(handler))
+
+
+def test_a_server_that_was_started_for_the_version_is_accepted() -> None:
+    refuse_other(Served("0.32.0", {"tiny-ocr": 8192, SPEC.tied_name: 8192}), SPEC)
+
+
+@pytest.mark.parametrize(
+    ("served", "said"),
+    [
+        (Served("0.32.0", {"tiny-ocr": 8192}), "but: tiny-ocr"),
+        (Served("0.32.0", {"tiny-ocr": 8192, replace(SPEC, quantisation="fp8").tied_name: 8192}), "but: stet-"),
+        (Served("0.32.0", {}), "but: nothing"),
+    ],
+)
+def test_a_server_of_the_same_model_that_was_started_otherwise_is_refused_with_the_remedy(
+    served: Served, said: str
+) -> None:
+    with pytest.raises(VersionNotServedError, match=said) as refused:
+        refuse_other(served, SPEC)
+    assert refused.value.code == "version_not_served"
+    assert f"manage.py serve_model --engine-version {SPEC.digest[:16]}" in str(refused.value)
+
+
+def test_a_server_of_another_vllm_is_refused_whatever_it_calls_its_models() -> None:
+    with pytest.raises(VersionNotServedError, match=r"runs vLLM 0\.33\.0, .* declared for 0\.32\.0"):
+        refuse_other(Served("0.33.0", {SPEC.tied_name: 8192}), SPEC)
 
 
 class Life:

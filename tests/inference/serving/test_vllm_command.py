@@ -28,7 +28,8 @@ def value_of(flag: str, spec: VlmSpec = SPEC) -> str:
 def test_the_flags_of_a_version_are_all_on_the_command_line() -> None:
     assert command().arguments == (
         "/venv/bin/python", "-m", "vllm.entrypoints.openai.api_server",
-        "--model", "/srv/weights/tiny", "--served-model-name", "tiny-ocr", "--host", "127.0.0.1", "--port", "8199",
+        "--model", "/srv/weights/tiny", "--served-model-name", "tiny-ocr", SPEC.tied_name,
+        "--host", "127.0.0.1", "--port", "8199",
         "--dtype", "bfloat16",
         "--no-enable-prefix-caching",
         "--gpu-memory-utilization", "0.85",
@@ -102,6 +103,33 @@ def test_a_relative_weights_folder_is_refused() -> None:
 def test_an_adapter_is_served_from_within_the_pinned_weights() -> None:
     assert value_of("--lora-modules", LORA) == "ad1=/srv/weights/tiny/adapters/ad1"
     assert "--enable-lora" in command(LORA).arguments
+
+
+def test_a_version_is_served_under_its_tied_name_beside_the_models() -> None:
+    arguments = command().arguments
+    at = arguments.index("--served-model-name")
+    assert arguments[at + 1 : at + 4] == ("tiny-ocr", SPEC.tied_name, "--host")
+
+
+def test_of_a_version_with_an_adapter_it_is_the_adapter_that_has_the_tied_name() -> None:
+    """Under the weights' names it would be answered without the adapter."""
+    spec = replace(
+        with_flags(enable_lora=True, lora_modules={"ad1": "adapters/ad1", "ad2": "adapters/ad1"}), adapter="ad1"
+    )
+    arguments = command(spec).arguments
+    at = arguments.index("--served-model-name")
+    assert arguments[at + 1 : at + 3] == ("tiny-ocr", "--host")
+    at = arguments.index("--lora-modules")
+    served = {"ad2=/srv/weights/tiny/adapters/ad1", f"{spec.tied_name}=/srv/weights/tiny/adapters/ad1"}
+    assert set(arguments[at + 1 : at + 3]) == served
+    assert not [argument for argument in arguments if argument.startswith("ad1=")]
+
+
+def test_an_adapter_cannot_take_the_name_of_a_version() -> None:
+    tied = with_flags(enable_lora=True, lora_modules={"stet-0123456789abcdef": "adapters/ad1"})
+    [(pointer, message)] = problems(tied)
+    assert pointer == "/server_flags/lora-modules/stet-0123456789abcdef"
+    assert "cannot begin with stet-" in message
 
 
 def test_an_adapter_outside_the_pinned_weights_is_refused() -> None:

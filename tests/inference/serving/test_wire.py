@@ -77,9 +77,13 @@ def test_version_without_alternatives_asks_for_no_probabilities() -> None:
     assert "logprobs" not in body(question(), decoding={"top_logprobs": 0})
 
 
-@pytest.mark.parametrize(("adapter", "name"), [("", "tiny-ocr"), ("receipts-3", "receipts-3")])
-def test_adapter_is_asked_for_by_its_name(adapter: str, name: str) -> None:
-    assert body(question(), adapter=adapter)["model"] == name
+@pytest.mark.parametrize("changes", [{}, {"adapter": "receipts-3"}, {"decoding": {"seed": 7}}])
+def test_version_is_asked_for_by_its_tied_name_with_an_adapter_or_without(changes: dict[str, Any]) -> None:
+    assert body(question(), **changes)["model"] == a_spec(**changes).tied_name
+
+
+def test_another_model_of_the_server_is_asked_for_by_name() -> None:
+    assert json.loads(request_body(question(), a_spec(), model="tiny-ocr"))["model"] == "tiny-ocr"
 
 
 def test_turns_keep_their_order_and_images_their_places() -> None:

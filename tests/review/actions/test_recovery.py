@@ -19,6 +19,8 @@ from review.actions.recovery import (
     free_claims,
     heartbeat_name,
     note_engine,
+    note_model,
+    note_models,
     prune,
     prune_incoming,
     requeue_exports,
@@ -239,6 +241,25 @@ def test_a_beat_leaves_the_engines_state_alone(db: None) -> None:
     assert worker_summary().engine_error == "engine_unavailable"
     note_engine(name="a", engine_error="")
     assert worker_summary().is_engine_ready
+
+
+def test_a_beat_leaves_what_is_said_of_language_models_alone(db: None) -> None:
+    say("a")
+    note_models(name="a", errors={7: "engine_unavailable", 8: "version_not_served"})
+    say("a")
+    assert worker_summary().model_errors == {7: "engine_unavailable", 8: "version_not_served"}
+    note_models(name="a", errors={8: "version_not_served"})
+    assert worker_summary().model_errors == {8: "version_not_served"}
+
+
+def test_one_language_model_that_is_met_away_is_added_to_the_others(db: None) -> None:
+    say("a")
+    note_models(name="a", errors={8: "version_not_served"})
+    for error in ("engine_unavailable", "engine_unavailable", "version_not_served"):
+        note_model(name="a", engine_version_id=7, error=error)
+        assert worker_summary().model_errors == {7: error, 8: "version_not_served"}
+    note_model(name="nobody", engine_version_id=7, error="engine_unavailable")
+    assert WorkerHeartbeat.objects.count() == 1
 
 
 def test_the_only_worker_frees_what_dead_ones_had_in_hand(cast: Cast, dead_mark: str) -> None:

@@ -3,15 +3,18 @@
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import httpx
 import pytest
 from django.core.management import CommandError
 
 from inference.serving.health import HealthWatch
+from inference.types import VlmSpec
 from review.management import supervision
 from review.management.model_server import ModelServer
 from review.management.supervision import Child, Supervisor
+from tests.inference.serving.specs import SPEC
 
 SLEEPER = "import time; time.sleep(600)"
 
@@ -19,19 +22,22 @@ SLEEPER = "import time; time.sleep(600)"
 class Life:
     """A child process, and a server that answers as it is told to, whatever the process does."""
 
-    def __init__(self, code: str = SLEEPER, *, version: str = "0.32.0", start_seconds: float = 60.0) -> None:
+    def __init__(
+        self, code: str = SLEEPER, *, version: str = "0.32.0", spec: VlmSpec = SPEC, start_seconds: float = 60.0
+    ) -> None:
         self.is_answering = False
         self.starts: list[float] = []
         self._version = version
+        self._names = ("tiny", spec.tied_name)
         self.child = Child("vllm", [sys.executable, "-c", code], pause_seconds=0.05)
         client = httpx.Client(transport=httpx.MockTransport(self._answer), base_url="http://vllm")
         watch = HealthWatch(lambda: self.is_answering, start_seconds=start_seconds, silent_seconds=0.2)
-        self.server = ModelServer(self.child, client, watch, "0.32.0", self.starts.append)
+        self.server = ModelServer(self.child, client, watch, SPEC, self.starts.append)
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         if request.url.path == "/version":
             return httpx.Response(200, json={"version": self._version})
-        return httpx.Response(200, json={"data": [{"id": "tiny", "max_model_len": 4096}]})
+        return httpx.Response(200, json={"data": [{"id": name, "max_model_len": 4096} for name in self._names]})
 
     def run(self, on_tick: Callable[[Supervisor], None] = lambda supervisor: None) -> None:
         """Supervise until told to stop, for ten seconds at most."""
@@ -86,6 +92,14 @@ def test_another_vllm_than_the_declared_one_ends_the_command() -> None:
     life = Life(version="0.33.0")
     life.is_answering = True
     with pytest.raises(CommandError, match=r"0\.33\.0.*0\.32\.0"):
+        life.run()
+
+
+def test_a_server_that_was_started_for_another_version_ends_the_command() -> None:
+    """As where one of before still holds the port, and ours has died behind it."""
+    life = Life(spec=replace(SPEC, quantisation="fp8"))
+    life.is_answering = True
+    with pytest.raises(CommandError, match=f"does not serve this engine version .{SPEC.tied_name}"):
         life.run()
 
 

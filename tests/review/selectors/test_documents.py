@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from review.actions.intake import receive_document
-from review.actions.recovery import beat
+from review.actions.recovery import beat, note_models
 from review.models import Document, Page, Record
 from review.selectors.access import SYSTEM, Actor
 from review.selectors.documents import (
@@ -22,10 +22,12 @@ from review.selectors.documents import (
     tally,
     unfinished_among,
 )
+from review.selectors.workers import worker_summary
 from tests import factories
 from tests.conftest import Cast
 from tests.review.conftest import Script, picture
 from tests.review.queueing import work_off
+from tests.review.vlm import read_with_vlm
 
 Counted = Callable[[int], Any]
 
@@ -56,9 +58,36 @@ def test_a_finished_document_never_waits(cast: Cast, status: str, django_assert_
 
 def test_who_shows_many_asks_once(cast: Cast, django_assert_num_queries: Counted) -> None:
     document = factories.make_document(cast.document_type)
+    absent = worker_summary()
+    start_worker()
+    present = worker_summary()
     with django_assert_num_queries(0):
-        assert shown_status(document, has_worker=False) == "waiting"
-        assert shown_status(document, has_worker=True) == "received"
+        assert shown_status(document, workers=absent) == "waiting"
+        assert shown_status(document, workers=present) == "received"
+
+
+def test_a_document_waits_while_the_language_model_of_its_project_is_away(cast: Cast) -> None:
+    version = read_with_vlm(cast.project)
+    document = factories.make_document(cast.document_type, status="processing")
+    other = factories.make_document(cast.other_document_type, status="processing")
+    start_worker()
+    assert shown_status(document) == "processing"
+    note_models(name="w", errors={version.pk: "engine_unavailable"})
+    assert [shown_status(one) for one in (document, other)] == ["waiting_for_model", "processing"]
+    for status, found in (("waiting", [document]), ("processing", []), ("received", [])):
+        assert list(filter_by_status(documents_for(cast.project), status)) == found
+    assert list(filter_by_status(documents_for(cast.other_project), "processing")) == [other]
+    assert list(filter_by_status(documents_for(cast.other_project), "waiting")) == []
+    note_models(name="w", errors={})
+    assert shown_status(document) == "processing"
+    assert list(filter_by_status(documents_for(cast.project), "processing")) == [document]
+
+
+def test_a_list_asks_for_no_project_row_by_row(cast: Cast, django_assert_num_queries: Counted) -> None:
+    one_of_each(cast)
+    workers = worker_summary()
+    with django_assert_num_queries(1):
+        assert {shown_status(one, workers=workers) for one in documents_for(cast.project)} >= {"waiting", "stored"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ import httpx
 from PIL import Image
 
 from inference.serving.self_test.subject import SECRET
-from tests.inference.serving.specs import SPEC
+from inference.types import VlmSpec
+from tests.inference.serving.specs import SMALL, SPEC
 
 FORBIDDEN = -9999.0
 PATCH_PIXELS = 28 * 28
@@ -25,26 +26,29 @@ END = "</s>"
 
 @dataclass
 class FakeVllm:
-    """Answers requests. `fault` names what is wrong with it, "" for nothing."""
+    """Answers requests. `fault` names what is wrong with it, "" for nothing; `spec` is what it was started for."""
 
     fault: str = ""
+    spec: VlmSpec = SMALL
     version: str = SPEC.vllm_version
-    models: tuple[str, ...] = (SPEC.served_model_name,)
+    is_away: bool = False
     max_model_len: int = 8192
     bodies: list[Mapping[str, Any]] = field(default_factory=list)
     _drift: "itertools.count[int]" = field(default_factory=itertools.count)
     _first_image: str = ""
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
+        if self.is_away:
+            raise httpx.ConnectError("refused", request=request)
         match request.url.path:
             case "/health":
                 return httpx.Response(200)
             case "/version":
                 return httpx.Response(200, json={"version": self.version})
             case "/v1/models":
-                bare = SPEC.served_model_name
                 data = [
-                    {"id": name, "max_model_len": self.max_model_len if name == bare else None} for name in self.models
+                    {"id": name, "max_model_len": None if name == self._adapter else self.max_model_len}
+                    for name in self.names
                 ]
                 return httpx.Response(200, json={"object": "list", "data": data})
             case "/tokenize":
@@ -56,6 +60,15 @@ class FakeVllm:
             case _:
                 return httpx.Response(404, json={"detail": "Not Found"})
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """What it serves, as the command line of its version says."""
+        return self.spec.served_model_name, self.spec.tied_name
+
+    @property
+    def _adapter(self) -> str:
+        return self.spec.tied_name if self.spec.adapter else ""
+
     def _tokenize(self, prompt: str) -> httpx.Response:
         if self.fault == "no_tokenize":
             return httpx.Response(404, json={"detail": "Not Found"})
@@ -63,6 +76,8 @@ class FakeVllm:
 
     def _chat(self, body: Mapping[str, Any]) -> httpx.Response:
         self.bodies.append(body)
+        if body["model"] not in self.names:
+            return httpx.Response(404, json={"error": {"message": "no such model", "param": "model", "code": 404}})
         parts = [part for message in body["messages"] for part in message["content"]]
         urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
         n_pixels = sum(map(pixels_of, urls))
@@ -85,8 +100,8 @@ class FakeVllm:
         if self.fault == "mixes_images":
             image = self._first_image
         salt = str(next(self._drift)) if self.fault == "drifts" else ""
-        adapter = "" if self.fault == "ignores_adapter" or body["model"] == SPEC.served_model_name else body["model"]
-        return image + salt + adapter
+        is_adapted = body["model"] == self._adapter and self.fault != "ignores_adapter"
+        return image + salt + ("adapted" if is_adapted else "")
 
     def _image_tokens(self, n_pixels: int) -> int:
         if self.fault == "fixed_tokens":

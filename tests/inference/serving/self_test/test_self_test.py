@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import httpx
 import pytest
@@ -20,6 +21,13 @@ ADAPTED = replace(
 
 
 def tried(server: FakeVllm, spec: VlmSpec = SMALL, told: list[Check] | None = None) -> SelfTestReport:
+    """Try a version out on a server that was started for it."""
+    server.spec = spec
+    return tried_elsewhere(server, spec, told)
+
+
+def tried_elsewhere(server: FakeVllm, spec: VlmSpec = SMALL, told: list[Check] | None = None) -> SelfTestReport:
+    """Try a version out on a server that was started for whatever it was started for."""
     with chat_client("http://vllm", transport=httpx.MockTransport(server)) as client:
         model = ServedModel(spec, client, first_wait_seconds=0.0)
         return run_self_test(spec, model, client, None if told is None else told.append)
@@ -78,15 +86,44 @@ def test_a_fault_is_found_by_name(fault: str, names: set[str]) -> None:
     assert not report.is_passed
 
 
-@pytest.mark.parametrize(
-    "server",
-    [FakeVllm(version="0.33.0"), FakeVllm(models=("other",)), FakeVllm(max_model_len=4096)],
-)
-def test_nothing_more_is_asked_of_a_server_that_serves_something_else(server: FakeVllm) -> None:
+OTHERWISE: dict[str, Any] = {
+    "weights_sha256": {**SMALL.weights_sha256, "model.safetensors": "f" * 64},
+    "chat_template_sha256": "f" * 64,
+    "quantisation": "fp8",
+    "server_flags": {**SMALL.server_flags, "dtype": "float16"},
+    "server_environment": {"VLLM_USE_V1": "0"},
+    "decoding": Decoding(seed=1),
+    "prompt_version": "v2",
+    "served_model_name": "other",
+}
+
+
+@pytest.mark.parametrize("changed", OTHERWISE)
+def test_a_server_that_was_started_for_another_version_is_found_whatever_its_models_name(changed: str) -> None:
+    """It answers as it should and calls its model the same: nothing but its tied name gives it away."""
+    server = FakeVllm(spec=replace(SMALL, **{changed: OTHERWISE[changed]}))
+    report = tried_elsewhere(server)
+    assert [(check.name, check.is_passed) for check in report.checks] == [("served_as_declared", False)]
+    assert (SMALL.tied_name in server.names, server.bodies) == (False, [])
+    assert found(report, "served_as_declared")["tied_name"] == SMALL.tied_name
+
+
+@pytest.mark.parametrize("server", [FakeVllm(version="0.33.0"), FakeVllm(max_model_len=4096)])
+def test_nothing_more_is_asked_of_a_server_of_another_vllm_or_context(server: FakeVllm) -> None:
     report = tried(server)
     assert [check.name for check in report.checks] == ["served_as_declared"]
     assert not report.is_passed
     assert server.bodies == []
+
+
+def test_every_question_is_put_to_the_tied_name_but_those_about_the_bare_weights() -> None:
+    server = FakeVllm()
+    tried(server)
+    assert {body["model"] for body in server.bodies} == {SMALL.tied_name}
+    adapted = FakeVllm()
+    tried(adapted, ADAPTED)
+    bare = [body for body in adapted.bodies if body["model"] == ADAPTED.served_model_name]
+    assert ({body["model"] for body in adapted.bodies}, len(bare)) == ({ADAPTED.tied_name, bare[0]["model"]}, 1)
 
 
 def test_a_server_that_is_away_gives_no_report() -> None:
@@ -142,14 +179,14 @@ def test_a_refused_check_says_which_remedy_there_is() -> None:
 
 @pytest.mark.parametrize(("fault", "is_passed"), [("", True), ("ignores_adapter", False)])
 def test_an_adapter_must_make_a_difference(fault: str, is_passed: bool) -> None:
-    report = tried(FakeVllm(fault, models=("tiny-ocr", "ad1")), ADAPTED)
+    report = tried(FakeVllm(fault), ADAPTED)
     assert (failed(report) == set()) is is_passed
-    assert found(report, "adapter")["adapters"] == ["ad1"]
+    assert found(report, "adapter")["adapters"] == [ADAPTED.tied_name]
     assert found(report, "adapter")["is_enabled"] is True
 
 
 def test_an_adapter_that_is_not_served_is_found_at_once() -> None:
-    assert failed(tried(FakeVllm(), ADAPTED)) == {"served_as_declared"}
+    assert failed(tried_elsewhere(FakeVllm(), ADAPTED)) == {"served_as_declared"}
 
 
 @pytest.mark.parametrize(("fault", "can"), [("", False), ("loads_at_run_time", True)])

@@ -62,6 +62,13 @@ def test_without_an_engine_it_is_not_ready(db: None) -> None:
     assert (status, checks["worker"], checks["engine"]) == (503, "", "engine_unavailable")
 
 
+def test_a_language_model_that_nobody_can_ask_is_named(db: None) -> None:
+    beat()
+    WorkerHeartbeat.objects.update(model_errors={"7": "version_not_served"})
+    status, checks = ready()
+    assert (status, checks["worker"], checks["engine"]) == (503, "", "version_not_served")
+
+
 def test_one_worker_with_an_engine_is_enough(db: None) -> None:
     beat(engine_error="engine_unavailable")
     beat()

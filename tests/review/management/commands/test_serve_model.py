@@ -35,7 +35,10 @@ if "--no-enable-prefix-caching" not in sys.argv:
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        models = {"data": [{"id": os.environ.get("VLLM_API_KEY", "no key"), "max_model_len": 8192}]}
+        first = sys.argv.index("--served-model-name") + 1
+        names = sys.argv[first : sys.argv.index("--host")]
+        key = os.environ.get("VLLM_API_KEY", "no key")
+        models = {"data": [{"id": name, "max_model_len": 8192, "owned_by": key} for name in names]}
         body = {"/version": {"version": "0.32.0"}, "/v1/models": models}.get(self.path, {})
         self.send_response(200)
         self.end_headers()
@@ -113,7 +116,7 @@ def stop_when_it_answers(port: int, seen: list[Any]) -> threading.Thread:
         until = time.monotonic() + 60
         while not is_answering(port) and time.monotonic() < until:
             time.sleep(0.05)
-        seen.append(answer(port, "/v1/models")["data"][0]["id"])
+        seen.extend(model["owned_by"] for model in answer(port, "/v1/models")["data"])
         # It is told as ready a moment after it can answer.
         time.sleep(1.5)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -129,6 +132,22 @@ def test_the_command_is_printed_as_it_would_be_started(weights: Path) -> None:
     assert words[words.index("--model") + 1] == str(weights)
     assert words[words.index("--port") + 1] == "8199"
     assert "HF_HUB_OFFLINE=1" in words
+
+
+def test_the_version_is_served_under_its_tied_name_on_the_port_of_its_address(
+    weights: Path, settings: Settings
+) -> None:
+    version = declared(weights)
+    settings.STET_VLLM_URL = "http://gpu-1:8001"
+    settings.STET_VLLM_URLS = f"{version.digest[:8]}=http://gpu-1:8002, {'0' * 8}=http://gpu-1:8003"
+    words = shlex.split(serve(version, "--print"))
+    assert words[words.index("--port") + 1] == "8002"
+    assert words[words.index("--served-model-name") + 2] == f"stet-{version.digest[:16]}"
+    settings.STET_VLLM_URLS = ""
+    words = shlex.split(serve(version, "--print"))
+    assert words[words.index("--port") + 1] == "8001"
+    settings.STET_VLLM_URL = ""
+    assert "--port 8100" in serve(version, "--print")
 
 
 def test_the_python_is_that_of_the_setting_unless_another_is_named(
@@ -155,7 +174,7 @@ def test_a_served_version_is_told_ready_and_stops_cleanly(
     assert f"Engine version {version.pk} ({version}) is ready" in said
     assert "has not passed its self-test" in said
     assert said.rstrip().endswith("The server has stopped.")
-    assert seen == ["secret key"]
+    assert seen == ["secret key", "secret key"]
     assert "secret key" not in said
     assert not is_answering(port)
 

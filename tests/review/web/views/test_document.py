@@ -245,6 +245,14 @@ def test_a_waiting_document_says_what_it_waits_for(viewer: Client, cast: Cast) -
     assert "manage.py work" in html
 
 
+def test_a_document_that_waits_for_its_language_model_says_so(viewer: Client, cast: Cast) -> None:
+    version = read_with_vlm(cast.project)
+    WorkerHeartbeat.objects.update(model_errors={str(version.pk): "engine_unavailable"})
+    html = page(viewer, factories.make_document(cast.document_type, status="processing"))
+    assert "waiting: model server away" in html
+    assert "It goes on by itself when the server is back" in html
+
+
 def test_a_document_being_read_shows_how_far(viewer: Client, cast: Cast) -> None:
     document = factories.make_document(cast.document_type, status="processing", n_pages=4, n_pages_read=1)
     html = page(viewer, document)

@@ -11,11 +11,13 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from review.actions.recovery import note_models
 from review.exceptions import StorageFullError
 from review.models import Document, Event, Membership, WorkerHeartbeat
 from review.web.views import documents as view
 from tests import factories
 from tests.conftest import Cast
+from tests.review.vlm import read_with_vlm
 from tests.review.web.conftest import picture
 
 pytestmark = pytest.mark.django_db
@@ -140,6 +142,20 @@ def test_with_a_worker_nothing_is_said_to_wait(viewer: Client, cast: Cast) -> No
     html = page(viewer, cast)
     assert "No worker is running" not in html
     assert 'class="status received"' in html
+
+
+@pytest.mark.usefixtures("_worker")
+def test_while_the_language_model_is_away_the_page_says_what_waits_for_it(viewer: Client, cast: Cast) -> None:
+    version = read_with_vlm(cast.project)
+    factories.make_document(cast.document_type, filename="a.jpg", status="processing")
+    assert "model server away" not in page(viewer, cast)
+    note_models(name="w", errors={version.pk: "engine_unavailable"})
+    html = page(viewer, cast)
+    assert "waiting: model server away" in html
+    assert "It goes on by itself when the server is back" in html
+    assert 'class="status waiting"' in html
+    assert listed(viewer, cast, status="waiting") == ["a.jpg"]
+    assert listed(viewer, cast, status="processing") == []
 
 
 def test_workers_without_their_engine_are_named(viewer: Client, cast: Cast) -> None:

@@ -1,0 +1,66 @@
+"""Code that makes other questions or other page images of the same page counts QUESTION_VERSION up.
+
+Readings are cached under it: without that, what was read by the old code would pass for what the new code asks.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+from inference.serving.dialogue import Asking
+from inference.serving.page_images import PreparedImage, prepare_page
+from inference.serving.prompts import load_prompt
+from inference.serving.questions import Question
+from inference.types import Example, PageImage
+from inference.types.requests import QUESTION_VERSION
+from tests.inference.serving.asking import VALUES, a_request, a_spec
+
+# A digest for each version there was. Does the test below fail? Then this code asks otherwise than before: count
+# QUESTION_VERSION up and add the new digest, or take the change back.
+DIGESTS = {1: "844b2cd814204d0564fa89bbacce1acd4dd26a8153f17a91e39de28bd461cf74"}
+
+
+def ruled(width: int, height: int) -> PageImage:
+    """White paper with black rules, drawn by us: no font and no encoder has a say in it."""
+    pixels = np.full((height, width, 3), 255, np.uint8)
+    pixels[height // 5 : height // 5 + 4, width // 8 : -width // 8] = 0
+    pixels[-height // 4 : -height // 4 + 4, width // 8 : -width // 8] = 0
+    return PageImage(pixels)
+
+
+def told(question: Question) -> dict[str, Any]:
+    """Everything of a question; of an image that was not resized, its pixels, else its size: resizing is OpenCV's."""
+    turns = [[turn.role, [_part(part) for part in turn.parts]] for turn in question.turns]
+    return {"turns": turns, "max_tokens": question.max_tokens, "schema": question.schema}
+
+
+def _part(part: str | PreparedImage) -> object:
+    if isinstance(part, str):
+        return part
+    is_whole = set(np.unique(part.pixels)) == {0, 255}
+    return [part.size, part.jpeg_quality, hashlib.sha256(part.pixels.tobytes()).hexdigest() if is_whole else ""]
+
+
+def questions() -> list[dict[str, Any]]:
+    """What is asked about small, large and narrow pages, with an example and with a complaint, at both scales."""
+    found = []
+    for version in ("v1", "v2"):
+        spec, prompt = a_spec(prompt_version=version), load_prompt(version)
+        for size in ((400, 600), (2000, 3000), (500, 3500)):
+            page = ruled(*size)
+            example = Example(ruled(400, 600), VALUES, "e" * 64)
+            for shown in ((), ((example, None),), ((example, prepare_page(example.page, spec.imaging)),)):
+                asking = Asking(spec, prompt, page, a_request(), shown)
+                for scale in (1.0, spec.imaging.second_long_side / spec.imaging.long_side):
+                    image = prepare_page(page, spec.imaging, scale)
+                    found.append(told(asking.question(image, is_constrained=True)))
+                    found.append(told(asking.question(image, is_constrained=False, message="/total: is no amount")))
+    return found
+
+
+def test_a_change_of_what_is_asked_has_a_version_of_its_own() -> None:
+    digest = hashlib.sha256(json.dumps(questions(), sort_keys=True).encode()).hexdigest()
+    assert {QUESTION_VERSION: digest}.items() <= DIGESTS.items(), "see DIGESTS"
+    assert max(DIGESTS) == QUESTION_VERSION
