@@ -19,15 +19,6 @@ from review.selectors.rollouts import champion_of
 
 MAX_REASON_LENGTH = 500
 NEXT_STAGE = {RolloutStage.SHADOW: RolloutStage.CANARY, RolloutStage.CANARY: RolloutStage.LIVE}
-_IN_THE_WAY = {
-    "no_champion": _("Nothing has read documents of this type yet: there is nothing to compare with."),
-    "no_set": _("There is no regression set for this type. Freeze one, and compare both versions on it."),
-    "taught_by_set": _(
-        "%(n)s documents of the regression set may have taught this version. Train it again without them."
-    ),
-    "no_comparison": _("Both versions have not been compared on the newest regression set yet."),
-    "falls": _("On the newest regression set this version falls too far in: %(fields)s."),
-}
 
 
 def start_rollout(
@@ -86,9 +77,7 @@ def promote_rollout(*, actor: Actor, rollout: Rollout) -> Rollout:
             raise ConflictError(_("Somebody else moved this roll-out in the meantime. Look again."))
         gate = gate_of(rollout)
         if not gate.is_open:
-            fallen = gate.comparison.results["fallen"] if gate.comparison else []
-            details = {"n": gate.n_taught, "fields": ", ".join(path.removeprefix("/") for path in fallen)}
-            raise ConflictError(_IN_THE_WAY[gate.refusal] % details, code=gate.refusal)
+            raise ConflictError(gate.message, code=gate.refusal)
         if stage == RolloutStage.LIVE:
             live = Rollout.objects.filter(document_type=rollout.document_type_id, stage=RolloutStage.LIVE)
             rollout.replaced = live.first()

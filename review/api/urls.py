@@ -21,6 +21,7 @@ from review.api.views import (
     review_tasks,
     reviewers,
     reviewing,
+    rollouts,
     schema,
     snapshots,
     targets,
@@ -73,6 +74,10 @@ _document_types: list[Route] = [
     _route("<slug:document_type>/targets/draft/", targets.TargetPolicyView, "draft_from_targets"),
     _route("<slug:document_type>/targets/remove/", targets.TargetRemovalView, "remove_target"),
     _route("<slug:document_type>/targets/resume/", targets.ResumeView, "resume_field"),
+    _route("<slug:document_type>/rollouts/", rollouts.RolloutListView, "rollouts"),
+    _route("<slug:document_type>/rollouts/<id:id>/", rollouts.RolloutView, "rollout"),
+    _route("<slug:document_type>/rollouts/<id:id>/promote/", rollouts.PromotionView, "promote_rollout"),
+    _route("<slug:document_type>/rollouts/<id:id>/roll-back/", rollouts.RollBackView, "roll_back"),
 ]
 _project: list[Route] = [
     path("documents/", include(_documents)),

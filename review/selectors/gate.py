@@ -2,14 +2,26 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_lazy as _
+
 from review.models import Document, EngineVersion, EvaluationComparison, RegressionSet, Rollout
 from review.selectors.evaluation import comparison_of, items_of, newest_set_of
 from review.selectors.rollouts import champion_of
 
+_IN_THE_WAY = {
+    "no_champion": _("Nothing has read documents of this type yet: there is nothing to compare with."),
+    "no_set": _("There is no regression set for this type. Freeze one, and compare both versions on it."),
+    "taught_by_set": _(
+        "%(n)s documents of the regression set may have taught this version. Train it again without them."
+    ),
+    "no_comparison": _("Both versions have not been compared on the newest regression set yet."),
+    "falls": _("On the newest regression set this version falls too far in: %(fields)s."),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Whether a challenger may go on. `refusal` is "" or a code of why not, of `review.words.REFUSALS`.
+    """Whether a challenger may go on. `refusal` is "" or a code of why not, `message` the same in words.
 
     `champion` is who reads the type now; `n_taught` counts documents of the set that may have taught the challenger.
     """
@@ -24,6 +36,13 @@ class Gate:
     def is_open(self) -> bool:
         """Whether nothing stands in the way."""
         return not self.refusal
+
+    @property
+    def message(self) -> str:
+        """Return why the challenger may not go on, for a person; "" where it may."""
+        fallen = self.comparison.results["fallen"] if self.comparison is not None else []
+        names = ", ".join(path.removeprefix("/") for path in fallen)
+        return str(_IN_THE_WAY[self.refusal]) % {"n": self.n_taught, "fields": names} if self.refusal else ""
 
 
 def gate_of(rollout: Rollout) -> Gate:

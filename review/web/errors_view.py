@@ -4,15 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.urls import reverse
-
 from review import words
 from review.models import DocumentType
 from review.selectors.errors import ErrorRow
+from review.web.crops import crop_address
 from review.web.policy_view import field_paths
-
-MARGIN = 0.01
-"""How much of the page is shown around the box, as a share of its sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +40,5 @@ def _shown(row: ErrorRow, labels: Mapping[str, str]) -> ShownError:
         read="" if one.predicted_value is None else str(one.predicted_value),
         truth="" if one.value is None else str(one.value),
         confidence=words.confidence_in_words(one.confidence),
-        crop=_crop(row),
+        crop=crop_address(one.document, row.page_number, row.bbox),
     )
-
-
-def _crop(row: ErrorRow) -> str:
-    if row.bbox is None or row.page_number is None:
-        return ""
-    x0, y0, x1, y1 = row.bbox
-    box = (max(0.0, x0 - MARGIN), max(0.0, y0 - MARGIN), min(1.0, x1 + MARGIN), min(1.0, y1 + MARGIN))
-    document = row.review.document
-    address = reverse("api:page_crop", args=[document.project.slug, document.pk, row.page_number])
-    return f"{address}?bbox={','.join(f'{part:.4f}' for part in box)}"

@@ -171,6 +171,16 @@ def number(share: float) -> str:
 
 
 @register.filter
+def points(difference: float | str | None) -> str:
+    """Return a difference of shares in percentage points, with its sign; nothing is a dash."""
+    if not isinstance(difference, int | float):
+        return "–"
+    tenths = math.floor(abs(difference) * 1000 + 0.5)
+    sign = "−" if difference < 0 and tenths else "+" if tenths else ""
+    return f"{sign}{localize(tenths / 10)}"
+
+
+@register.filter
 def unlocalized(number: float) -> str:
     """Return a number as programs write it, for attributes."""
     return str(number)

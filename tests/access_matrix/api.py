@@ -48,6 +48,10 @@ def of_held_task(world: World) -> Mapping[str, Any]:
     return {"project": world.project, "id": world.held_task.pk}
 
 
+def of_rollout(world: World) -> Mapping[str, Any]:
+    return {**of_type(world), "id": world.rollout.pk}
+
+
 def of_type(world: World) -> Mapping[str, Any]:
     return {"project": world.project, "document_type": "receipt"}
 
@@ -156,6 +160,11 @@ ROWS: list[Row] = [
     Row("api:remove_target", "POST", managers(), of_target, body(field_path="/total")),
     Row("api:draft_from_targets", "POST", managers(201), of_target),
     Row("api:resume_field", "POST", managers(), of_stopped, body(field_path="/total")),
+    Row("api:rollouts", "GET", managers(), of_type),
+    Row("api:rollouts", "POST", managers(201), of_type, lambda world: {"engine_version": str(world.challenger.pk)}),
+    Row("api:rollout", "GET", managers(), of_rollout),
+    Row("api:promote_rollout", "POST", managers(), of_rollout),
+    Row("api:roll_back", "POST", managers(), of_rollout, body(reason="not now")),
     Row("api:reviewers", "GET", managers(), in_project),
     Row("api:reviewers", "PATCH", managers(), in_project, body(second_review_share=0.05)),
     Row("api:members", "GET", READERS, in_project),

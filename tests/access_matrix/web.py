@@ -32,6 +32,10 @@ def of_type(world: World) -> Mapping[str, Any]:
     return {"slug": world.project, "type_slug": "receipt"}
 
 
+def of_rollout(world: World) -> Mapping[str, Any]:
+    return {**of_type(world), "rollout_id": world.rollout.pk}
+
+
 def of_document(world: World) -> Mapping[str, Any]:
     return {"slug": world.project, "document_id": world.document.pk}
 
@@ -99,6 +103,17 @@ ROWS: list[Row] = [
     Row("type_targets", "POST", managers(400), of_type, content_format="multipart"),
     Row("draft_from_targets", "POST", managers(302), of_target),
     Row("resume_field", "POST", managers(302), of_stopped, body(field_path="/total"), content_format="multipart"),
+    Row("rollouts", "GET", managers(), of_type),
+    Row(
+        "start_rollout",
+        "POST",
+        managers(302),
+        of_type,
+        lambda world: {"engine_version": world.challenger.pk},
+        content_format="multipart",
+    ),
+    Row("promote_rollout", "POST", managers(302), of_rollout),
+    Row("roll_back", "POST", managers(302), of_rollout, body(reason="not now"), content_format="multipart"),
     Row("operations", "GET", managers(), in_project),
     Row("operations", "POST", managers(400), in_project, content_format="multipart"),
     Row("accuracy", "GET", managers(), in_project),

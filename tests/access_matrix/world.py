@@ -9,25 +9,34 @@ from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from review.accuracy.comparison import compare
+from review.actions.engines import declare_engine_version
 from review.models import (
     ApiToken,
     DatasetExport,
     Document,
+    EngineVersion,
+    EvaluationComparison,
+    EvaluationRun,
     ExportState,
     FieldMonitor,
     FieldTarget,
     PolicyState,
     Record,
     RegionReading,
+    RegressionSet,
     ReviewTask,
     Role,
+    Rollout,
     RoutingPolicy,
     Snapshot,
     User,
 )
 from review.routing.monitor import Monitor
+from review.selectors.access import SYSTEM
 from tests import factories
 from tests.conftest import Cast
+from tests.review.vlm import SCRIPTED
 
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "047.jpg"
 LEASE_TOKEN = "0123456789abcdef0123456789abcdef"
@@ -140,6 +149,30 @@ class World:
             field_path=self.target.field_path,
             state=monitor.as_json(),
             tripped_at=timezone.now(),
+        )
+
+    @cached_property
+    def challenger(self) -> EngineVersion:
+        """A language model's version that could be tried on the type."""
+        return declare_engine_version(actor=SYSTEM, spec=SCRIPTED)
+
+    @cached_property
+    def rollout(self) -> Rollout:
+        """In shadow, and the gate is open: it was compared with who reads now on the newest set."""
+        run = self.document.runs.get()
+        kept = RegressionSet.objects.create(
+            project=self.cast.project, document_type=self.cast.document_type, name="test", digest="d"
+        )
+        runs = [
+            EvaluationRun.objects.create(regression_set=kept, engine_version=version, results={})
+            for version in (run.engine_version, self.challenger)
+        ]
+        results = compare([], {}).as_json()
+        EvaluationComparison.objects.create(
+            regression_set=kept, run_a=runs[0], run_b=runs[1], results=results, is_whole=True, is_blocked=False
+        )
+        return Rollout.objects.create(
+            document_type=self.cast.document_type, engine_version=self.challenger, champion=run.engine_version, salt="s"
         )
 
     def upload(self) -> SimpleUploadedFile:
