@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import QueryDict
 
-from review.accuracy.intervals import AccuracyEstimate
 from review.exceptions import InvalidInputError
 from review.models import Rollout, RolloutStage
 from review.selectors.gate import Gate
@@ -32,11 +31,6 @@ class FieldRow:
     label: str
     agreement: FieldAgreement | None
     compared: Mapping[str, Any] | None
-
-    @property
-    def challenger_right(self) -> AccuracyEstimate | None:
-        """Of the settled differences, the share in which the challenger was right; None where none is settled."""
-        return self.agreement.challenger_right if self.agreement is not None and self.agreement.n_examined else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ PAGES = {
     "field": "accuracy/field/",
     "errors": "accuracy/errors/",
     "policies": "policies/receipt/",
+    "rollouts": "types/receipt/rollouts/",
     "operations": "operations/",
     "reviewers": "reviewers/",
     "exports": "exports/",

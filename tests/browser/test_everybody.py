@@ -17,6 +17,7 @@ PAGES = [
     "accuracy/",
     "policies/",
     "policies/receipt/",
+    "types/receipt/rollouts/",
     "operations/",
     "reviewers/",
     "exports/",

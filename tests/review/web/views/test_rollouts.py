@@ -59,6 +59,12 @@ def test_an_empty_page_says_who_reads_and_where_another_version_would_come_from(
     assert f"{champion()} reads them." in page(manager, cast)
 
 
+def test_the_pages_of_a_type_lead_to_each_other(manager: Client, cast: Cast) -> None:
+    policy = reverse("policy", args=[cast.project.slug, cast.document_type.slug])
+    assert f'href="{address(cast)}"' in manager.get(policy).content.decode()
+    assert f'href="{policy}"' in page(manager, cast)
+
+
 def test_an_unknown_type_is_not_found(manager: Client, cast: Cast) -> None:
     wrong = reverse("rollouts", args=[cast.project.slug, "nothing"])
     assert manager.get(wrong).status_code == 404
