@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import structlog
 
-from inference.errors import AnswerError, EngineError, InferenceError, UnreadableFileError
+from inference.errors import AnswerLostError, EngineError, InferenceError, UnreadableFileError
 from inference.types import PageRequest, page_digest
 from review.actions.evaluation import register_engine
 from review.actions.readings import keep_attempts, keep_reading
@@ -45,7 +45,8 @@ def read_shadow(shadow_id: int) -> None:
         fail_shadow(shadow=shadow, code=error.code)
     except InferenceError as error:
         log.warning("shadow read postponed", reason=error.code)
-        release_shadow(shadow=shadow, is_counted=False)
+        # One that broke off had the page in hand, and may break off on it each time.
+        release_shadow(shadow=shadow, is_counted=isinstance(error, AnswerLostError))
     except Exception:
         # Unforeseen: the attempt counts, the sweep brings it back.
         release_shadow(shadow=shadow, is_counted=True)
@@ -89,7 +90,7 @@ def _read_page(page: Page, shadow: ShadowRead, reader: Reader, version_id: int, 
         try:
             with noting_engine(base_of(shadow.rollout.engine_version)):
                 reading = reader.engine.read_page(image, asking(request, words))
-        except AnswerError as failure:
+        except InferenceError as failure:
             keep_attempts(key=key, attempts=failure.attempts, error_code=failure.code)
             raise
     return keep_reading(key=key, reading=reading, perceptual_hash=page.perceptual_hash)

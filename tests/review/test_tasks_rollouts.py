@@ -235,6 +235,18 @@ def test_a_reader_that_cannot_be_had_is_waited_for_without_counting(cast: Cast, 
     assert (shadow.state, shadow.n_attempts) == ("queued", 0)
 
 
+def test_a_challenger_that_breaks_off_each_time_is_given_up(cast: Cast, script: Script) -> None:
+    shadow = waiting(cast, declare_engine_version(actor=SYSTEM, spec=SCRIPTED))
+    script(default=answering(fault="answer_lost"))
+    for n in range(1, 4):
+        read_shadow(shadow.pk)
+        shadow.refresh_from_db()
+        assert (shadow.state, shadow.n_attempts) == ("queued", n)
+    read_shadow(shadow.pk)
+    shadow.refresh_from_db()
+    assert shadow.state == "failed"
+
+
 def test_a_challenger_that_kills_its_worker_is_given_up_after_three_attempts(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
