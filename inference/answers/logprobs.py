@@ -48,8 +48,9 @@ def token_evidence(text: str, tokens: Sequence[Token], values: Mapping[str, Any]
 
 
 def _is_forced(token: Token) -> bool:
-    others = [logprob for data, logprob in token.alternatives if data != token.data]
-    return token.logprob == 0.0 and all(logprob <= FORBIDDEN for logprob in others)
+    return token.logprob == 0.0 and all(
+        logprob <= FORBIDDEN for data, logprob in token.alternatives if data != token.data
+    )
 
 
 def _numbers(tokens: Sequence[Token]) -> dict[str, float]:

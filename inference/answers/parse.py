@@ -29,12 +29,20 @@ class Understood:
     problems: tuple[SchemaProblem, ...] = ()
 
 
-def understand(raw: RawAnswer, schema: Mapping[str, Any], *, may_be_empty: bool, printed: str = "") -> Understood:
+def understand(
+    raw: RawAnswer,
+    schema: Mapping[str, Any],
+    *,
+    may_be_empty: bool,
+    printed: str = "",
+    held_to: Mapping[str, Any] | None = None,
+) -> Understood:
     """Return what an answer says about one page, or raise AnswerError with the reason, `raw` being its one attempt.
 
     `may_be_empty` says whether the page may hold none of the fields (a page on which the OCR reader found nothing).
-    `printed` is what that reader found: it bears out rows that repeat, or does not. Nothing is guessed: a repair after
-    which a value might be missing, invented or cut is refused.
+    `printed` is what that reader found: it bears out rows that repeat, or does not. `held_to` is `constrained(schema)`
+    where that is at hand. Nothing is guessed: a repair after which a value might be missing, invented or cut is
+    refused.
     """
     if repeats(raw.text) and not (raw.finish_reason == "stop" and is_printed_so(raw.text, printed)):
         raise _failure("answer_repeats", raw, "runs on in a loop")
@@ -55,7 +63,7 @@ def understand(raw: RawAnswer, schema: Mapping[str, Any], *, may_be_empty: bool,
         values=fitted.values,
         is_repaired=bool(repairs),
         repairs=repairs,
-        problems=_problems(schema, fitted.values, fitted.unknown),
+        problems=_problems(held_to or constrained(schema), fitted.values, fitted.unknown),
     )
 
 
@@ -80,8 +88,8 @@ def _read(raw: RawAnswer, schema: Mapping[str, Any]) -> Repaired:
 
 
 def _problems(
-    schema: Mapping[str, Any], values: Mapping[str, Any], unknown: list[tuple[str, str]]
+    held_to: Mapping[str, Any], values: Mapping[str, Any], unknown: list[tuple[str, str]]
 ) -> tuple[SchemaProblem, ...]:
     """Return what one retry may mend. What one page lacks another may have: absence is no problem here."""
-    found = [problem for problem in validate_values(constrained(schema), values) if problem.code != "required"]
+    found = [problem for problem in validate_values(held_to, values) if problem.code != "required"]
     return (*(SchemaProblem(path, "additionalProperties", message) for path, message in unknown), *found)

@@ -28,10 +28,13 @@ def repeats(text: str) -> bool:
     """
     characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     longest = min(MAX_PERIOD, len(characters) // MIN_REPEATS)
-    return any(
-        _longest_run(characters[period:] == characters[:-period]) + period >= max(MIN_REPEATS * period, MIN_CHARACTERS)
-        for period in range(1, longest + 1)
-    )
+    for period in range(1, longest + 1):
+        is_same = characters[period:] == characters[:-period]
+        needed = max(MIN_REPEATS * period, MIN_CHARACTERS) - period
+        # To count them is cheap, and settles nearly every period of nearly every text.
+        if np.count_nonzero(is_same) >= needed and _longest_run(is_same) >= needed:
+            return True
+    return False
 
 
 def is_printed_so(text: str, printed: str) -> bool:

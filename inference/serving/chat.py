@@ -1,5 +1,6 @@
 """A chat request to a vLLM server over HTTP: one function is one attempt; what each refusal means."""
 
+import functools
 import json
 import re
 
@@ -56,7 +57,7 @@ def attempt(client: httpx.Client, body: bytes, seconds: float | None = None) -> 
     timeout = httpx.Timeout(seconds, connect=CONNECT_SECONDS if seconds is None else min(seconds, CONNECT_SECONDS))
     headers = {"Content-Type": "application/json"}
     try:
-        response = client.post("/v1/chat/completions", content=body, headers=headers, timeout=timeout)
+        response = client.post(_chat_url(client.base_url), content=body, headers=headers, timeout=timeout)
     except (httpx.ConnectTimeout, httpx.PoolTimeout):
         raise EngineUnavailableError("the server does not answer: see STET_VLLM_URL") from None
     except httpx.TimeoutException:
@@ -68,6 +69,12 @@ def attempt(client: httpx.Client, body: bytes, seconds: float | None = None) -> 
     if response.is_success:
         return response.content
     raise refusal(response.status_code, response.content)
+
+
+@functools.lru_cache(maxsize=16)
+def _chat_url(base: httpx.URL) -> httpx.URL:
+    """Return the endpoint's address; put together anew for each request it would cost as much as the socket does."""
+    return base.copy_with(path=f"{base.path.rstrip('/')}/v1/chat/completions")
 
 
 def refusal(status: int, body: bytes) -> InferenceError:

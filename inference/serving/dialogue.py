@@ -6,8 +6,9 @@ drives one of them, a back-fill drives many side by side.
 
 import contextlib
 import math
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from inference.answers.logprobs import token_evidence
 from inference.answers.parse import Understood, understand
@@ -42,6 +43,11 @@ class Asking:
     page: PageImage
     request: PageRequest
     shown: Shown = ()
+    held_to: Mapping[str, Any] = field(init=False)
+    """The schema as an answer is held to it: worked out once for all questions of the page."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "held_to", constrained(self.request.schema))
 
     def question(self, image: PreparedImage, *, is_constrained: bool, message: str = "") -> Question:
         """Return one question; the shorter of both limits on the answer holds."""
@@ -49,7 +55,7 @@ class Asking:
         return Question(
             turns=turns_for(self.prompt, schema, image, examples=self.shown, message=message),
             max_tokens=min(self.spec.decoding.max_tokens, self.request.spec.output_limit),
-            schema=constrained(schema) if is_constrained else None,
+            schema=self.held_to if is_constrained else None,
         )
 
     def understand(self, raw: RawAnswer) -> Understood:
@@ -61,7 +67,7 @@ class Asking:
             raise AnswerError("answer_repeats", [("", "was stopped by the server for repeating itself")], (raw,))
         may_be_empty = self.page.page_number > 1 or not self.request.words
         printed = " ".join(word.text for word in self.request.words)
-        return understand(raw, self.request.schema, may_be_empty=may_be_empty, printed=printed)
+        return understand(raw, self.request.schema, may_be_empty=may_be_empty, printed=printed, held_to=self.held_to)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def _tokens(entries: Sequence[Mapping[str, Any]]) -> tuple[Token, ...]:
             Token(
                 _bytes(entry),
                 entry["logprob"],
-                tuple((_bytes(other), other["logprob"]) for other in entry.get("top_logprobs", ())),
+                tuple([(_bytes(other), other["logprob"]) for other in entry.get("top_logprobs", ())]),
             )
             for entry in entries
         ]
