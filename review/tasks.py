@@ -62,6 +62,7 @@ from review.selectors.reading import run_being_read, run_to_route, unread_page_i
 from review.selectors.schemas import spec_of
 from review.tasks_engines import engine_error, model_errors, reader_of, worker_name
 from review.tasks_files import local_path
+from review.tasks_foreign import fields_sent_with
 from review.tasks_loading import load_declared_models
 from review.tasks_reading import ReadPage, fields_of, is_asked_otherwise, nothing_of, read_claimed_page
 
@@ -257,7 +258,9 @@ def _route(run_id: int) -> None:
         return
     spec = spec_of(due.run.schema_version)
     try:
-        fields = fields_of(due.readings, spec, due.run.engine_version)
+        fields = fields_sent_with(due.run, spec)
+        if fields is None:
+            fields = fields_of(due.readings, spec, due.run.engine_version)
     except ModelDamagedError as error:
         # What it was composed on reads it, as any document that comes from now on.
         log.warning("document restarted", reason=error.code)

@@ -24,6 +24,7 @@ from review.actions.opening import EngineIdentity
 from review.actions.recovery import note_engine, note_model
 from review.models import Document, EngineVersion, Project
 from review.selectors.engines import base_of, is_declared, vlm_spec_of
+from review.selectors.foreign import foreign_version_of
 from review.selectors.rollouts import declared_versions_in_use, version_for
 from review.tasks_loading import refuse_to_load
 from review.tasks_models import load_models
@@ -118,6 +119,13 @@ def reader_of(document: Document) -> Reader:
     An OCR engine is the one that is installed. A version that was learned on top of another one, or whose models are
     damaged, cannot be had: what it was composed on reads alone, and `stand_in_of` says so to people.
     """
+    foreign = foreign_version_of(document)
+    if foreign is not None:
+        # Its fields came with it; what is read are the words, for people to pick from.
+        with noting_engine():
+            alone = _installed(document.project.engine_name or settings.STET_ENGINE)
+        identity = EngineIdentity(foreign.name, foreign.digest, foreign.spec)
+        return Reader(alone.engine, identity, base=alone.identity)
     return version_reader(version_for(document), document.project)
 
 

@@ -31,7 +31,7 @@ from review.actions.evaluation import register_engine
 from review.actions.reading import ClaimedPage
 from review.actions.readings import keep_reading, settle_request
 from review.models import EngineVersion, ExtractionRun, Page
-from review.selectors.engines import base_id_of, base_of, vlm_spec_of
+from review.selectors.engines import base_id_of, base_of, is_foreign, vlm_spec_of
 from review.selectors.reading import ReadingKey, cached_reading_id, newest_readings, page_with_content, reading_by_id
 from review.selectors.schemas import spec_of
 from review.tasks_engines import Reader, identity_of, noting_engine
@@ -83,8 +83,7 @@ def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | Non
     if near is not None:
         return ReadPage(near, is_near_duplicate=True)
     if reader.vlm is None:
-        with noting_engine():
-            return ReadPage(reader.engine.read_page(image))
+        return _read_alone(claim, reader, image)
     words = words_of(image, claim.reading_key, reader.vlm.words_by, page.perceptual_hash)
     try:
         with noting_engine(base_of(claim.run.engine_version)):
@@ -99,6 +98,15 @@ def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | Non
             raise
         return ReadPage(words.reading_id, failure=lost)
     return ReadPage(replace(reading, cpu_seconds=reading.cpu_seconds + words.cpu_seconds))
+
+
+def _read_alone(claim: ClaimedPage, reader: Reader, image: PageImage) -> ReadPage:
+    if is_foreign(claim.run.engine_version):
+        # Its fields came with the document: what is missing are the words, which are the OCR engine's own.
+        digest = claim.page_read.page.perceptual_hash
+        return ReadPage(words_of(image, claim.reading_key, reader.engine.name, digest).reading_id)
+    with noting_engine():
+        return ReadPage(reader.engine.read_page(image))
 
 
 def near_duplicate(image: PageImage, key: ReadingKey, digest: str) -> int | None:

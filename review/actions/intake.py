@@ -15,12 +15,22 @@ from inference.imaging.limits import Limits
 from review.actions._audit import record_audit
 from review.actions._documents import follow_original, publish_document
 from review.actions._enqueue import enqueue_opening
+from review.actions._foreign import ForeignPredictions, keep_predictions, parse_predictions
 from review.actions._refusals import refusal
 from review.actions._storing import StagedFile, keep_file, minding_space, staged
 from review.exceptions import InvalidInputError
 from review.models import Document, DocumentType, Project
 from review.selectors.access import Actor
 from review.selectors.documents import copies_of
+
+__all__ = [
+    "ForeignPredictions",
+    "ReceivedDocument",
+    "file_limits",
+    "original_name",
+    "parse_predictions",
+    "receive_document",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +65,13 @@ def receive_document(
     file: File,  # type: ignore[type-arg]
     filename: str,
     priority: int = 0,
+    predictions: ForeignPredictions | None = None,
 ) -> ReceivedDocument:
     """Accept one file and queue it for reading.
 
     Raise RefusedFileError for a file that cannot become pages, StorageFullError when there is no room for it; then
-    nothing is left behind. `priority` is from -100 to 100, higher is sooner for the reviewers.
+    nothing is left behind. `priority` is from -100 to 100, higher is sooner for the reviewers. `predictions` are what
+    another engine read; with a duplicate they are not kept, for it is not read and follows the first.
     """
     if not -100 <= priority <= 100:
         raise InvalidInputError.at("/priority", _("The priority must be a whole number from -100 to 100."))
@@ -93,6 +105,8 @@ def receive_document(
                 duplicate_of=original,
             )
             if original is None:
+                if predictions is not None:
+                    keep_predictions(document, predictions)
                 enqueue_opening(document.pk, n_pages)
             else:
                 follow_original(document, original)

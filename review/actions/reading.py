@@ -37,6 +37,7 @@ from review.models import (
     DocumentType,
     ExtractionRun,
     FieldEdit,
+    ForeignReading,
     Page,
     PageRead,
     PageReadState,
@@ -315,6 +316,8 @@ def rerun_document(*, actor: Actor, document: Document, is_reopening: bool = Fal
             )
         for task in ReviewTask.objects.filter(document=document, state=TaskState.OPEN):
             _cancel(task)
+        # An engine of ours reads it now, whatever came with it.
+        ForeignReading.objects.filter(document=document).update(is_current=False)
         _reset(document)
         record_audit(actor, "document.rerun", document, project=document.project_id)
     return document

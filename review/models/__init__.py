@@ -18,6 +18,7 @@ from review.models.extraction import (
     RunRole,
     RunState,
 )
+from review.models.foreign import ForeignReading
 from review.models.learning import ModelKind, TrainedModel, TrainingRun, TrainingState
 from review.models.reviewing import (
     FieldEdit,
@@ -62,6 +63,7 @@ __all__ = [
     "FieldPrediction",
     "FieldReview",
     "FieldTarget",
+    "ForeignReading",
     "GroundTruth",
     "Holding",
     "IdempotencyKey",

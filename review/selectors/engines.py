@@ -8,6 +8,7 @@ from review.models import EngineVersion, SelfTest
 
 SHORTEST_PREFIX = 8
 _MAX_ID = 2**63 - 1
+IMPORTED_FROM = "imported_from"
 
 
 def declared_engine_versions() -> QuerySet[EngineVersion]:
@@ -70,12 +71,19 @@ def newest_self_test(version: EngineVersion) -> SelfTest | None:
     return SelfTest.objects.filter(engine_version=base_id_of(version)).order_by("-pk").first()
 
 
+def is_foreign(version: EngineVersion) -> bool:
+    """Whether the version is a program that is not ours, whose readings came with the documents."""
+    return IMPORTED_FROM in version.spec
+
+
 def is_proven(version: EngineVersion) -> bool:
     """Whether values of this version may be stored for sure.
 
     An OCR engine needs no proof: it gives words and cannot invent values. A language model needs a passed self-test,
-    its last one.
+    its last one. What came from a program that is not ours never is: nobody here knows what its confidences mean.
     """
+    if is_foreign(version):
+        return False
     if not is_declared(version):
         return True
     test = newest_self_test(version)

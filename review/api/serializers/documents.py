@@ -75,6 +75,15 @@ class UploadSerializer(WriteSerializer):
     priority = serializers.IntegerField(
         min_value=-100, max_value=100, required=False, default=0, help_text="Higher is reviewed sooner."
     )
+    predictions = serializers.CharField(
+        required=False,
+        default="",
+        max_length=1_000_000,
+        help_text=(
+            'What another engine read, as JSON: {"engine": {"name", "version"}, "fields": [{"field_path", "value", '
+            '"confidence", "page_number", "bbox"}]}. See docs/exports.md.'
+        ),
+    )
 
 
 class RerunSerializer(WriteSerializer):

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from review.actions.intake import receive_document
+from review.actions.intake import parse_predictions, receive_document
 from review.actions.reading import rerun_document
 from review.api.filters import DocumentFilter
 from review.api.idempotency import idempotent
@@ -112,13 +112,16 @@ class DocumentListView(ProjectListView):
         it is empty, damaged, encrypted or has too many pages or pixels (`code` says which); 507 when there is no room.
         """
         asked = self.validated(UploadSerializer, request)
+        document_type = self.named_document_type(asked["document_type"])
+        predictions = asked["predictions"]
         received = receive_document(
             actor=self.actor,
             project=self.project,
-            document_type=self.named_document_type(asked["document_type"]),
+            document_type=document_type,
             file=asked["file"],
             filename=asked["file"].name or "",
             priority=asked["priority"],
+            predictions=parse_predictions(predictions, document_type) if predictions else None,
         )
         return Response(ReceivedSerializer(received.document, context=self.get_serializer_context()).data, status=201)
 

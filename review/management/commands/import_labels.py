@@ -1,4 +1,4 @@
-"""Command line: manage.py import_labels --layout sroie DIR --project P --type T --name N [--add]."""
+"""Command line: manage.py import_labels --layout sroie|csv|label_studio DIR --project P --type T --name N [--add]."""
 
 from pathlib import Path
 from typing import Any
@@ -7,9 +7,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from review.actions.regression_sets import import_regression_set
 from review.exceptions import StetError
+from review.management.labelled import read_csv, read_label_studio
 from review.management.lookup import find_document_type, find_project, listed, problems_of
 from review.management.sroie import read_sroie
 from review.selectors.access import SYSTEM
+
+LAYOUTS = {"sroie": read_sroie, "csv": read_csv, "label_studio": read_label_studio}
 
 
 class Command(BaseCommand):
@@ -17,7 +20,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path, metavar="DIR")
-        parser.add_argument("--layout", required=True, choices=["sroie"], help="how the folder is laid out")
+        parser.add_argument("--layout", required=True, choices=LAYOUTS, help="how the folder is laid out")
         parser.add_argument("--project", required=True)
         parser.add_argument("--type", required=True, help="the document type's slug")
         parser.add_argument("--name", required=True, help="the set's name; a set never changes")
@@ -26,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
         project = find_project(options["project"])
         document_type = find_document_type(project, options["type"])
-        layout = read_sroie(options["folder"])
+        layout = LAYOUTS[options["layout"]](options["folder"])
         if layout.problems:
             raise CommandError(listed(layout.problems))
         try:
