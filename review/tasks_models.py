@@ -14,6 +14,7 @@ from inference.types import FieldReading
 from review.accuracy.calibrators import Calibrator, CalibratorError, calibrator_from_json
 from review.models import EngineVersion
 from review.routing.paths import column_path
+from review.selectors.calibration import READER_CONFIDENCE
 from review.selectors.engines import evidence_version
 from review.selectors.trained_models import trained_model
 
@@ -92,4 +93,6 @@ def _calibrated(
 def _calibrated_field(field: FieldReading, found: tuple[str, Calibrator] | None, digest: str) -> FieldReading:
     if found is None or found[0] != digest or field.confidence is None:
         return field
-    return replace(field, confidence=found[1].probability(field.confidence, field.evidence))
+    # What the reader itself said is kept: the next calibrator learns from that, and not from what this one makes of it.
+    evidence = {**field.evidence, READER_CONFIDENCE: field.confidence}
+    return replace(field, confidence=found[1].probability(field.confidence, field.evidence), evidence=evidence)

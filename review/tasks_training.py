@@ -4,6 +4,7 @@ What it learns from is settled by its first attempt and the same for every other
 makes the same model.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,13 +17,16 @@ from review.actions.training import (
     fail_training,
     finish_training,
     note_training_step,
+    settle_labels,
     settle_snapshot,
 )
+from review.learning.calibrator import ENOUGH, fit_calibrations
 from review.learning.classifier import TooFewTypesError, TypedPage, fit_classifier
 from review.learning.examples import FieldExample, field_example
 from review.learning.graph import bundle
 from review.learning.locator import FieldFit, feature_names, fit_field
 from review.models import ModelKind
+from review.selectors.calibration import labelled_fields, labels_to_calibrate
 from review.selectors.schemas import spec_of
 from review.selectors.training import (
     documents_of_all_types,
@@ -128,8 +132,32 @@ def learn_classifier(claim: ClaimedTraining) -> Learned:
     return Learned(classifier.as_bytes(), "json", metrics)
 
 
+def learn_calibrator(claim: ClaimedTraining) -> Learned:
+    """Learn what confidence is worth: a step for the labels, one a field."""
+    run = claim.run
+    if run.document_type is None or run.base is None:
+        raise NothingLearnedError("nothing_read")
+    chosen = labels_to_calibrate(run.document_type, run.base, int(run.snapshot.get("labels_up_to", 0)))
+    if not settle_labels(claim=claim, labels=chosen, n_steps=1):
+        raise _NoLongerOursError
+    labels = list(labelled_fields(run.snapshot["labels"]))
+    if len(labels) < ENOUGH:
+        raise NothingLearnedError("few_labels", {"n_labels": len(labels), "left_out": run.snapshot["left_out"]})
+    # How many fields there are shows only now.
+    n_steps = 1 + len({label.field_path for label in labels})
+    if not settle_labels(claim=claim, labels=chosen, n_steps=n_steps):
+        raise _NoLongerOursError
+    _step(claim, 1)
+    found, metrics = fit_calibrations(labels, run.base.digest, lambda n_done: _step(claim, n_done))
+    if not found:
+        raise NothingLearnedError("nothing_learned", metrics)
+    payload = json.dumps({path: one.as_json() for path, one in found.items()}, sort_keys=True).encode()
+    return Learned(payload, "json", metrics)
+
+
 LEARN: Mapping[ModelKind, Callable[[ClaimedTraining], Learned]] = {
     ModelKind.LOCATOR: learn_locator,
+    ModelKind.CALIBRATOR: learn_calibrator,
     ModelKind.CLASSIFIER: learn_classifier,
 }
 """What is learned how; a kind is added here."""

@@ -147,6 +147,7 @@ EVIDENCE: Words = {
     "token_entropy": _("largest uncertainty of a part"),
     "n_tokens": _("number of its parts"),
     "vote_agreement": _("read alike at two sizes"),
+    "reader_confidence": _("what the reader itself said, before its confidence was calibrated"),
 }
 VERDICTS: Words = {
     "confirmed": _("confirmed"),

@@ -38,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "inference.fields.learned": {"inference.fields.prior", "inference.types", "inference.errors"},
     "inference.classify": {"inference.fields.normalise", "inference.types", "inference.errors"},
     "review.learning": {
+        "review.accuracy",
         "inference.fields.prior",
         "inference.fields.score",
         "inference.fields.learned",
@@ -280,7 +281,7 @@ ALLOWED: dict[str, set[str]] = {
 PURE = {
     "review.routing": {"numpy", "scipy"},
     "review.accuracy": {"numpy", "scipy", "sklearn", "jiwer", "rapidfuzz"},
-    "review.learning": {"numpy", "sklearn", "skl2onnx", "onnx", "rapidfuzz", "inference"},
+    "review.learning": {"numpy", "sklearn", "skl2onnx", "onnx", "rapidfuzz", "inference", "review"},
 }
 
 

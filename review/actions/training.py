@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,6 +21,7 @@ from review.exceptions import ConflictError
 from review.live.events import TrainingEvent, TrainingEventName, publish
 from review.models import (
     DocumentType,
+    EngineVersion,
     ModelKind,
     Project,
     TrainedModel,
@@ -28,6 +29,8 @@ from review.models import (
     TrainingState,
 )
 from review.selectors.access import SYSTEM, Actor
+from review.selectors.calibration import LabelsToCalibrate, evidence_to_calibrate
+from review.selectors.engines import base_of
 from review.selectors.training import Taught, base_to_learn_on, is_training, newest_label_id, types_with_new_labels
 
 UNFINISHED = (TrainingState.QUEUED, TrainingState.RUNNING)
@@ -45,12 +48,12 @@ class ClaimedTraining:
 def request_training(
     *, actor: Actor, project: Project, document_type: DocumentType | None, kind: ModelKind, seed: int = 0
 ) -> TrainingRun:
-    """Queue a training: of a locator for one type, or of the classifier that tells a project's types apart (no type).
+    """Queue a training: of a locator or a calibrator for one type, or of the classifier of a project's types (no type).
 
     Raise ConflictError where one of the same kind is under way ("training_under_way"), and where nothing of the type
     has been read yet ("nothing_read").
     """
-    base = base_to_learn_on(document_type) if document_type is not None else None
+    base = _version_to_learn_on(kind, document_type) if document_type is not None else None
     if document_type is not None and base is None:
         message = _("No document of this type has been read yet: there is nothing to learn from.")
         raise ConflictError(message, code="nothing_read")
@@ -72,6 +75,12 @@ def request_training(
         message = _("Such a training is under way already. Wait until it is done, or cancel it.")
         raise ConflictError(message, code="training_under_way") from None
     return run
+
+
+def _version_to_learn_on(kind: ModelKind, document_type: DocumentType) -> EngineVersion | None:
+    """Return whose words a locator learns on, or whose evidence a calibrator sees."""
+    of_kind = evidence_to_calibrate if kind == ModelKind.CALIBRATOR else base_to_learn_on
+    return of_kind(document_type)
 
 
 def request_due_trainings() -> int:
@@ -112,9 +121,9 @@ def claim_training(*, training_run_id: int) -> ClaimedTraining | None:
 
     One that has ended STET_MAX_ATTEMPTS workers fails. No audit row: nothing has happened yet.
     """
-    run = TrainingRun.objects.select_related("project", "document_type__active_version", "base").filter(
-        pk=training_run_id, state=TrainingState.QUEUED
-    )
+    run = TrainingRun.objects.select_related(
+        "project", "document_type__active_version", "document_type__project", "base__base", "base__locator"
+    ).filter(pk=training_run_id, state=TrainingState.QUEUED)
     found = run.first()
     if found is None:
         return None
@@ -141,9 +150,18 @@ def settle_snapshot(*, claim: ClaimedTraining, taught: Taught, n_steps: int) -> 
     No audit row: the snapshot is part of the run.
     """
     documents = [one.as_json() for one in taught.documents]
-    digest = hashlib.sha256(json.dumps(documents).encode()).hexdigest()
-    settled = {"documents": documents, "left_out": dict(taught.left_out), "sha256": digest}
-    snapshot = claim.run.snapshot if "documents" in claim.run.snapshot else claim.run.snapshot | settled
+    return _settle(claim, "documents", documents, taught.left_out, n_steps)
+
+
+def settle_labels(*, claim: ClaimedTraining, labels: LabelsToCalibrate, n_steps: int) -> bool:
+    """Freeze which labels a calibrator learns from, as `settle_snapshot` does with documents."""
+    return _settle(claim, "labels", list(labels.label_ids), labels.left_out, n_steps)
+
+
+def _settle(claim: ClaimedTraining, name: str, rows: Sequence[Any], left_out: Mapping[str, int], n_steps: int) -> bool:
+    digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+    settled = {name: rows, "left_out": dict(left_out), "sha256": digest}
+    snapshot = claim.run.snapshot if name in claim.run.snapshot else claim.run.snapshot | settled
     with transaction.atomic(durable=True):
         now = timezone.now()
         mine = _claimed(claim).update(snapshot=snapshot, n_steps=n_steps, touched_at=now)
@@ -166,8 +184,8 @@ def finish_training(
 ) -> TrainedModel | None:
     """Freeze what was learned and close the run; None when it is no longer ours.
 
-    A locator is composed with the base it learned on (`review.selectors.training.composed_with`). Nothing reads with
-    it until it is rolled out.
+    A locator is composed with the base it learned on, a calibrator with the version whose evidence it saw
+    (`review.selectors.training.composed_with`). Nothing reads with it until it is rolled out.
     """
     with transaction.atomic(durable=True):
         if not _close(claim, TrainingState.DONE, metrics=dict(metrics), n_done=F("n_steps")):
@@ -183,12 +201,19 @@ def finish_training(
             metrics=dict(metrics),
             training_run=run,
         )
-        base = run.base if run.kind == ModelKind.LOCATOR else None
-        composed = ensure_composed_version(base, locator=model) if base is not None else None
+        composed = _composed(run, model)
         detail = {"kind": run.kind, "sha256": model.sha256, "engine_version": composed.digest if composed else ""}
         record_audit(SYSTEM, "training.done", run, project=run.project_id, detail=detail)
         _publish(run, "training.done")
     return model
+
+
+def _composed(run: TrainingRun, model: TrainedModel) -> EngineVersion | None:
+    if run.base is None or run.kind not in (ModelKind.LOCATOR, ModelKind.CALIBRATOR):
+        return None
+    if run.kind == ModelKind.LOCATOR:
+        return ensure_composed_version(run.base, locator=model)
+    return ensure_composed_version(base_of(run.base), locator=run.base.locator, calibrator=model)
 
 
 def fail_training(*, claim: ClaimedTraining, code: str, metrics: Mapping[str, Any] | None = None) -> bool:

@@ -22,15 +22,25 @@ from review.models import (
 )
 from review.routing.audit_floor import least_share
 from review.routing.bands import Band
+from review.routing.calibration_split import is_for_calibration
 from review.routing.paths import column_path
 from review.routing.policy import PolicyRules
 from review.routing.thinning import ExaminedValue
 from review.routing.what_if import RoutedField, is_decided_by_confidence
+from review.selectors.calibration import (
+    calibrators_of,
+    split_salt,
+    what_the_reader_said,
+    with_claims,
+    with_evidence_of,
+)
+from review.selectors.engines import evidence_version
 from review.selectors.schemas import required_paths, spec_of
 from review.selectors.what_if import MAX_ROWS, routed_documents
 
 _COLUMNS = (
-    "field_path", "confidence", "band", "inclusion_probability", "is_correct", "document__sha256", "reasons", "policy"
+    "field_path", "confidence", "band", "inclusion_probability", "is_correct", "document__sha256", "reasons", "policy",
+    "evidence",
 )  # fmt: skip
 
 
@@ -138,30 +148,47 @@ def examined_fields(document_type: DocumentType) -> tuple[EngineVersion | None, 
 
 
 def _examined_values(document_type: DocumentType, engine: EngineVersion) -> list[ExaminedValue]:
-    floors = _floors(document_type)
+    """Return the values with the confidence that the engine version gives them now.
+
+    A calibrator learned from a part of the documents: those cannot certify what it says. What was examined before it
+    came counts all the same, by what it says of the evidence that was kept.
+    """
+    floors, maps = _floors(document_type), calibrators_of(engine)
+    salt = split_salt(document_type.pk)
     found = []
-    for path, confidence, band, probability, is_correct, sha256, reasons, policy_id in _rows(document_type, engine):
+    for path, confidence, band, probability, is_correct, sha256, reasons, policy_id, evidence in _rows(
+        document_type, engine
+    ):
         field = RoutedField(path, confidence, Band(band), tuple(reasons or ()))
-        if policy_id is not None and is_decided_by_confidence(field):
-            found.append(
-                ExaminedValue(
-                    document=sha256,
-                    field_path=path,
-                    confidence=confidence,
-                    is_wrong=not is_correct,
-                    inclusion_probability=probability,
-                    floor=min(floors[policy_id], probability),
-                )
+        is_taught = bool(maps) and is_for_calibration(sha256, salt)
+        if policy_id is None or is_taught or not is_decided_by_confidence(field):
+            continue
+        said, seen = what_the_reader_said(confidence, evidence)
+        of_field = maps.get(column_path(path))
+        found.append(
+            ExaminedValue(
+                document=sha256,
+                field_path=path,
+                confidence=said if of_field is None else of_field.probability(said, seen),
+                is_wrong=not is_correct,
+                inclusion_probability=probability,
+                floor=min(floors[policy_id], probability),
             )
+        )
     return found
 
 
 def _rows(document_type: DocumentType, engine: EngineVersion) -> list[tuple[Any, ...]]:
     decided = FieldDecision.objects.filter(decision__run=OuterRef("task__run"), field_path=OuterRef("field_path"))
     routed = RoutingDecision.objects.filter(run=OuterRef("task__run"))
-    labels = FieldReview.objects.filter(document_type=document_type, engine_version=engine)
-    labels = labels.filter(is_in_sample=True, is_correct__isnull=False, confidence__isnull=False)
-    labels = labels.annotate(
+    labels = FieldReview.objects.filter(
+        document_type=document_type,
+        engine_version__in=with_evidence_of(evidence_version(engine)),
+        is_in_sample=True,
+        is_correct__isnull=False,
+        confidence__isnull=False,
+    )
+    labels = with_claims(labels).annotate(
         reasons=Subquery(decided.values("reasons")[:1]), policy=Subquery(routed.values("policy_id")[:1])
     )
     return list(labels.order_by("-id").values_list(*_COLUMNS)[:MAX_ROWS])

@@ -67,8 +67,9 @@ def training_runs_for(project: Project) -> QuerySet[TrainingRun]:
 
 
 def composed_with(model: TrainedModel) -> EngineVersion | None:
-    """Return the version that reads with a locator and no calibrator, on what the locator learned on."""
-    return EngineVersion.objects.filter(locator=model, calibrator=None).select_related("base").first()
+    """Return the version that reads with a trained model, on what it learned on; a locator without a calibrator."""
+    made = Q(locator=model, calibrator=None) | Q(calibrator=model)
+    return EngineVersion.objects.filter(made).select_related("base").order_by("pk").first()
 
 
 def base_to_learn_on(document_type: DocumentType) -> EngineVersion | None:
