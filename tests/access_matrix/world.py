@@ -21,6 +21,7 @@ from review.models import (
     ExportState,
     FieldMonitor,
     FieldTarget,
+    ModelKind,
     PolicyState,
     Record,
     RegionReading,
@@ -30,6 +31,7 @@ from review.models import (
     Rollout,
     RoutingPolicy,
     Snapshot,
+    TrainingRun,
     User,
 )
 from review.routing.monitor import Monitor
@@ -130,6 +132,13 @@ class World:
     def draft(self) -> RoutingPolicy:
         return RoutingPolicy.objects.create(
             document_type=self.cast.document_type, number=2, state=PolicyState.DRAFT, rules=factories.RULES
+        )
+
+    @cached_property
+    def training(self) -> TrainingRun:
+        """Queued."""
+        return TrainingRun.objects.create(
+            project=self.cast.project, document_type=self.cast.document_type, kind=ModelKind.LOCATOR
         )
 
     @cached_property

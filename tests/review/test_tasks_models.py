@@ -7,6 +7,7 @@ from inference.fields.learned import LearnedScorer
 from inference.types import FieldReading
 from review.actions._compositions import ensure_composed_version
 from review.models import EngineVersion, ModelKind, TrainedModel
+from review.selectors.calibration import READER_CONFIDENCE
 from review.tasks_models import calibrate_of, forget_models, load_models, payload_of, scorer_of
 from tests import factories
 from tests.conftest import Cast
@@ -72,7 +73,9 @@ def test_a_calibrator_replaces_confidence_and_nothing_else(cast: Cast, base: Eng
     other = FieldReading("/date", "x", "y", 0.4, {})
     nothing = FieldReading("/total", None, None, None, {}, ("not_found",))
     total, amount, date, missing = calibrate([READ, cell, other, nothing])
-    assert (total.confidence, total.value, total.evidence) == (0.75, "9.00", READ.evidence)
+    assert (total.confidence, total.value) == (0.75, "9.00")
+    # What the reader itself said is kept beside its evidence.
+    assert total.evidence == {**READ.evidence, READER_CONFIDENCE: READ.confidence}
     assert amount.confidence == 0.25
     assert date == other
     assert missing == nothing

@@ -161,6 +161,7 @@ def aim(case: Case[Any], world: World, random: Random) -> None:
             # A document whose task is held is not read again.
             "review-tasks": world.task.pk if case.path.endswith("rerun/") else world.held_task.pk,
             "exports": world.export.pk,
+            "training-runs": world.training.pk,
             "tokens": world.token.pk,
         }.get(case.path.split("/{id}")[0].rpartition("/")[2]),
     }
@@ -190,6 +191,9 @@ def aim_body(body: dict[str, Any], random: Random) -> None:
     for entry in body.get("entries", ()) if isinstance(body.get("entries"), list) else ():
         if isinstance(entry, dict) and random.random() < 0.9:
             entry["field_path"] = "/total"
+    if body.get("kind") == "classifier" and random.random() < 0.9:
+        # Of all types, so of none in particular.
+        body.pop("document_type", None)
     if "schema" in body and random.random() < 0.5:
         body |= {"slug": "invoice", "schema": SCHEMA} if "slug" in body else {"schema": SCHEMA}
 
@@ -213,7 +217,12 @@ def test_no_request_ends_in_a_server_error_or_an_answer_that_the_document_does_n
     secret = create_token(actor=SYSTEM, project=cast.project, user=cast.admin, role=Role.ADMIN).secret
     app = closing(get_wsgi_application())
     # What no body makes: a target to give up or to draft from, a field to turn on.
-    prepared = {"targets_draft_policy": "target", "targets_remove": "target", "targets_resume": "stopped"}
+    prepared = {
+        "targets_draft_policy": "target",
+        "targets_remove": "target",
+        "targets_resume": "stopped",
+        "training_runs_create": "document",
+    }
     if operation_id in prepared:
         getattr(world, prepared[operation_id])
 
