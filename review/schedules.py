@@ -2,11 +2,15 @@
 
 from django_q.models import Schedule
 
-EVERY_MINUTE = {"sweep": "review.tasks.sweep", "roll_up": "review.tasks.roll_up"}
+EVERY_MINUTE = {
+    "sweep": "review.tasks.sweep",
+    "roll_up": "review.tasks.roll_up",
+    "watch_rollouts": "review.tasks_rollouts.watch_rollouts",
+}
 
 
 def ensure_schedules() -> None:
-    """Make sure that the sweep and the roll-up run every minute; calling it again changes nothing."""
+    """Make sure that all of them run every minute; calling it again changes nothing."""
     for name, function in EVERY_MINUTE.items():
         wanted = {
             "func": function,

@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import structlog
+from django.utils.translation import gettext as _
 
 from inference.errors import AnswerLostError, EngineError, InferenceError, UnreadableFileError
 from inference.types import PageRequest, page_digest
 from review.actions.evaluation import register_engine
 from review.actions.readings import keep_attempts, keep_reading
+from review.actions.rollouts import roll_back
 from review.actions.shadows import begin_shadow, complete_shadow, fail_shadow, release_shadow
+from review.exceptions import ConflictError
 from review.models import Page, Rollout, ShadowRead
 from review.selectors.access import SYSTEM
 from review.selectors.engines import base_id_of, base_of
 from review.selectors.evaluation import newest_set_of
 from review.selectors.reading import ReadingKey, cached_reading_id, reading_by_id, reading_ids_of
-from review.selectors.rollouts import champion_of, rollout_to_compare
+from review.selectors.rollouts import champion_of, rollout_to_compare, tripped_rollouts
 from review.selectors.schemas import spec_of
 from review.tasks import task
 from review.tasks_comparison import compare_versions
@@ -94,6 +97,19 @@ def _read_page(page: Page, shadow: ShadowRead, reader: Reader, version_id: int, 
             keep_attempts(key=key, attempts=failure.attempts, error_code=failure.code)
             raise
     return keep_reading(key=key, reading=reading, perceptual_hash=page.perceptual_hash)
+
+
+@task
+def watch_rollouts() -> None:
+    """Every minute: roll back what reads for real and errs more often than was promised, as the audits have shown."""
+    for rollout, field_path in tripped_rollouts():
+        reason = _("The monitor of %(field)s has tripped: more was wrong than was promised.") % {"field": field_path}
+        try:
+            roll_back(actor=SYSTEM, rollout=rollout, reason=reason)
+            log.warning("roll-out rolled back", rollout=rollout.pk, field=field_path)
+        except ConflictError:
+            # Somebody was faster.
+            continue
 
 
 @task

@@ -224,6 +224,7 @@ ALLOWED: dict[str, set[str]] = {
         "review.accuracy",
     },
     "review.tasks_rollouts": {
+        "review.exceptions",
         "review.tasks",
         "review.tasks_comparison",
         "review.tasks_engines",

@@ -5,7 +5,17 @@ from collections.abc import Collection
 from django.db.models import Q, QuerySet
 
 from review.exceptions import NotFoundError
-from review.models import Document, DocumentType, EngineVersion, ExtractionRun, Project, Rollout, RolloutStage, RunRole
+from review.models import (
+    Document,
+    DocumentType,
+    EngineVersion,
+    ExtractionRun,
+    FieldMonitor,
+    Project,
+    Rollout,
+    RolloutStage,
+    RunRole,
+)
 from review.routing.sampling import Purpose, draw
 from review.selectors.engines import base_id_of, base_of, is_declared
 
@@ -145,3 +155,24 @@ def versions_to_roll_out(document_type: DocumentType) -> list[EngineVersion]:
 
 def _in_stage(document_type: DocumentType, *stages: RolloutStage) -> Rollout | None:
     return rollouts_of(document_type).filter(stage__in=stages).first()
+
+
+def tripped_rollouts() -> list[tuple[Rollout, str]]:
+    """Return the roll-outs that read for real and tripped a monitor themselves, each with the field that is stopped."""
+    monitors = FieldMonitor.objects.filter(ended_at=None, tripped_at__isnull=False, engine_version__isnull=False)
+    fields = {
+        (type_id, version_id): path
+        for type_id, version_id, path in monitors.order_by("-pk").values_list(
+            "document_type_id", "engine_version_id", "field_path"
+        )
+    }
+    if not fields:
+        return []
+    reading = Rollout.objects.filter(
+        stage__in=_READING, document_type__in={type_id for type_id, _ in fields}
+    ).select_related("document_type", "engine_version")
+    return [
+        (rollout, fields[rollout.document_type_id, rollout.engine_version_id])
+        for rollout in reading
+        if (rollout.document_type_id, rollout.engine_version_id) in fields
+    ]

@@ -16,6 +16,7 @@ from review.models import (
     EngineVersion,
     EvaluationComparison,
     ExtractionRun,
+    FieldMonitor,
     FieldReview,
     PageRead,
     Reading,
@@ -30,9 +31,10 @@ from review.models import (
 )
 from review.routing.sampling import Purpose, draw
 from review.selectors.access import SYSTEM
+from review.selectors.rollouts import version_for
 from review.tasks import sweep
 from review.tasks_models import forget_models
-from review.tasks_rollouts import compare_rollout, read_shadow
+from review.tasks_rollouts import compare_rollout, read_shadow, watch_rollouts
 from tests.conftest import Cast
 from tests.review.conftest import Script
 from tests.review.queueing import queued, work_off
@@ -341,3 +343,43 @@ def test_without_both_or_a_set_there_is_nothing_to_compare(cast: Cast, tmp_path:
     assert not EvaluationComparison.objects.exists()
     assert not FieldReview.objects.exists()
     assert Document.objects.count() == (0 if lacking == "a champion" else 1)
+
+
+def trip(cast: Cast, version: EngineVersion, path: str = "/total", **values: object) -> FieldMonitor:
+    given = {"state": {}, "engine_version": version, "tripped_at": timezone.now()} | values
+    return FieldMonitor.objects.create(document_type=cast.document_type, field_path=path, **given)
+
+
+@pytest.mark.parametrize("stage", [RolloutStage.CANARY, RolloutStage.LIVE])
+def test_what_reads_for_real_and_trips_a_monitor_is_rolled_back_by_itself(cast: Cast, stage: RolloutStage) -> None:
+    rollout = rolled_out(cast, worse(cast), stage)
+    before = rolled_out(cast, as_good(cast), RolloutStage.RETIRED)
+    if stage == RolloutStage.LIVE:
+        Rollout.objects.filter(pk=rollout.pk).update(replaced=before)
+    trip(cast, worse(cast))
+    watch_rollouts()
+    rollout.refresh_from_db()
+    assert rollout.stage == RolloutStage.RETIRED
+    assert "/total" in rollout.ended_because
+    entry = AuditEntry.objects.get(action="rollout.rolled_back")
+    assert (entry.actor, entry.detail["from_stage"]) == (None, stage)
+    expected = as_good(cast) if stage == RolloutStage.LIVE else None
+    assert version_for(send(cast)) == expected
+    watch_rollouts()
+    assert AuditEntry.objects.filter(action="rollout.rolled_back").count() == 1
+
+
+@pytest.mark.parametrize("why", ["another version's", "not tripped", "turned on again", "in shadow", "another type's"])
+def test_a_monitor_that_says_nothing_of_it_leaves_it_alone(cast: Cast, why: str) -> None:
+    rollout = rolled_out(cast, worse(cast), RolloutStage.SHADOW if why == "in shadow" else RolloutStage.LIVE)
+    monitor = trip(cast, champion() if why == "another version's" else worse(cast))
+    if why == "not tripped":
+        FieldMonitor.objects.update(tripped_at=None)
+    elif why == "turned on again":
+        FieldMonitor.objects.update(ended_at=timezone.now())
+    elif why == "another type's":
+        FieldMonitor.objects.filter(pk=monitor.pk).update(document_type=cast.other_document_type)
+    watch_rollouts()
+    stage = rollout.stage
+    rollout.refresh_from_db()
+    assert rollout.stage == stage
