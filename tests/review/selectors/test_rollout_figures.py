@@ -1,4 +1,4 @@
-"""What a roll-out has shown: agreement with its interval, who was right, what differed, in a fixed number of queries."""
+"""What a roll-out has shown: agreement with its interval, who was right, what differed; a fixed number of queries."""
 
 import pytest
 from django.db import connection
