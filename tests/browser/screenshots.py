@@ -29,6 +29,8 @@ PAGES = {
     "field": "accuracy/field/",
     "errors": "accuracy/errors/",
     "policies": "policies/receipt/",
+    "targets": "targets/receipt/",
+    "learning": "learning/",
     "rollouts": "types/receipt/rollouts/",
     "operations": "operations/",
     "reviewers": "reviewers/",

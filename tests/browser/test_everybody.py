@@ -17,6 +17,8 @@ PAGES = [
     "accuracy/",
     "policies/",
     "policies/receipt/",
+    "targets/receipt/",
+    "learning/",
     "types/receipt/rollouts/",
     "operations/",
     "reviewers/",

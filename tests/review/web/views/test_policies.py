@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from review.models import DocumentType, FieldReview, PolicyState, RoutingPolicy
+from review.models import DocumentType, FieldReview, PolicyState, RoutingDecision, RoutingPolicy
 from tests import factories
 from tests.conftest import Cast
 from tests.factories import FieldPlan
@@ -211,3 +211,33 @@ def test_the_page_costs_the_same_queries_for_more_documents(
     with django_assert_num_queries(n_queries):
         page(manager, cast)
     assert n_queries < 18
+
+
+def direct(client: Client, cast: Cast, **form: str) -> str:
+    path = reverse("direct_audits", args=[cast.project.slug, cast.document_type.slug])
+    return client.post(path, {"act": "direct", "floor": "50", **form}, follow=True).content.decode()
+
+
+def test_checks_are_directed_in_a_draft_and_spread_again(manager: Client, cast: Cast) -> None:
+    assert "go everywhere alike" in page(manager, cast)
+    assert "Too few documents were fairly sure so far" in direct(manager, cast)
+    for number in range(30):
+        factories.make_routed(cast.document_type, band="sampled")
+        RoutingDecision.objects.filter(interest=None).update(interest=number / 30)
+    assert "Policy 2 is saved as a draft" in direct(manager, cast, floor="25")
+    draft = cast.document_type.policies.get(number=2)
+    assert draft.rules["directed"]["floor_share"] == 0.25
+    activation = reverse("activate_policy", args=[cast.project.slug, "receipt", 2])
+    html = manager.post(activation, follow=True).content.decode()
+    assert "Every document keeps at least 25.0 % of the rate." in html
+    # Other thresholds leave the direction as it is.
+    send(manager, cast, "draft", **{"review:/total": "0.8"})
+    assert cast.document_type.policies.get(number=3).rules["directed"] == draft.rules["directed"]
+    direct(manager, cast, act="alike")
+    assert "directed" not in cast.document_type.policies.get(number=4).rules
+
+
+@pytest.mark.parametrize("floor", ["0", "101", "", "some"])
+def test_a_floor_that_is_none_is_said_in_words(manager: Client, cast: Cast, floor: str) -> None:
+    assert "Give a share above 0 and at most 1" in direct(manager, cast, floor=floor)
+    assert cast.document_type.policies.count() == 1
