@@ -14,8 +14,8 @@ from tests.bench.report import write
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAMES = ("throughput", "overhead", "queue", "accuracy", "engine", "client", "planted", "region", "targets", "answers")
-# Needs a folder of pages with known lines: runs only when it is named.
-NAMED_ONLY = ("text",)
+# Need folders of pages of which it is known what they show: run only when they are named.
+NAMED_ONLY = ("text", "learning")
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
