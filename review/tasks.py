@@ -64,6 +64,7 @@ from review.tasks_engines import engine_error, model_errors, reader_of, worker_n
 from review.tasks_files import local_path
 from review.tasks_foreign import fields_sent_with
 from review.tasks_loading import load_declared_models
+from review.tasks_models import suggested_type
 from review.tasks_reading import ReadPage, fields_of, is_asked_otherwise, nothing_of, read_claimed_page
 
 P = ParamSpec("P")
@@ -272,6 +273,7 @@ def _route(run_id: int) -> None:
         spec=spec,
         fields=fields,
         failures=due.failures,
+        suggested_type=suggested_type(due.run.document, due.readings[0]),
         cpu_seconds=due.cpu_seconds,
     )
 

@@ -7,19 +7,26 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import structlog
+
+from inference.classify import TypeClassifier
 from inference.errors import ModelDamagedError
 from inference.fields.learned import LearnedScorer
 from inference.fields.prior import Scorer
-from inference.types import FieldReading
+from inference.types import FieldReading, PageReading
 from review.accuracy.calibrators import Calibrator, CalibratorError, calibrator_from_json
-from review.models import EngineVersion
+from review.models import Document, EngineVersion
 from review.routing.paths import column_path
 from review.selectors.calibration import READER_CONFIDENCE
 from review.selectors.engines import evidence_version
-from review.selectors.trained_models import trained_model
+from review.selectors.trained_models import classifier_id, trained_model, type_slug
 
 LOADED = 8
 """So many models stay loaded: a few types, each with the one that reads and the one that wants to."""
+
+LIKELY, UNLIKELY = 0.9, 0.02
+"""A page belongs to another type when that one is so likely and its own so unlikely."""
+log = structlog.get_logger(__name__)
 
 Calibrate = Callable[[Sequence[FieldReading]], tuple[FieldReading, ...]]
 """Puts what was learned of a reader's confidence in its place, between reading and routing."""
@@ -46,6 +53,24 @@ def calibrate_of(version: EngineVersion | None) -> Calibrate | None:
     return functools.partial(_calibrated, calibrations=calibrations, digest=evidence_version(version).digest)
 
 
+def suggested_type(document: Document, reading: PageReading) -> str:
+    """Return the slug of another type that a document's first page looks like, "" where its own will do.
+
+    What is not learned is not doubted: neither a type that the classifier does not know nor one that it is unsure of.
+    """
+    model_id = classifier_id(document.project_id)
+    if model_id is None or not reading.words:
+        return ""
+    try:
+        chances = _classifier(os.getpid(), model_id).chances(reading)
+    except ModelDamagedError as error:
+        log.warning("classifier cannot be had", reason=error.code)
+        return ""
+    likely = max(chances, key=chances.__getitem__)
+    is_doubtful = chances.get(document.document_type_id, 1.0) <= UNLIKELY and chances[likely] >= LIKELY
+    return type_slug(document.project_id, likely) if is_doubtful else ""
+
+
 def payload_of(model_id: int) -> bytes:
     """Return the bytes of a trained model; raise ModelDamagedError where they are not those that were stored."""
     model = trained_model(model_id)
@@ -59,6 +84,11 @@ def payload_of(model_id: int) -> bytes:
 @functools.lru_cache(maxsize=LOADED)
 def _scorer(_pid: int, model_id: int) -> LearnedScorer:
     return LearnedScorer(payload_of(model_id))
+
+
+@functools.lru_cache(maxsize=LOADED)
+def _classifier(_pid: int, model_id: int) -> TypeClassifier:
+    return TypeClassifier.from_bytes(payload_of(model_id))
 
 
 @functools.lru_cache(maxsize=LOADED)
@@ -80,6 +110,7 @@ def _calibrations(_pid: int, model_id: int) -> Mapping[str, tuple[str, Calibrato
 def forget_models() -> None:
     """Drop what is loaded in this process (tests)."""
     _scorer.cache_clear()
+    _classifier.cache_clear()
     _calibrations.cache_clear()
 
 

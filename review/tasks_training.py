@@ -37,6 +37,8 @@ from review.selectors.training import (
 )
 from review.tasks import task
 
+RIGHT_ENOUGH = 0.95
+"""A classifier that is right less often would send too many documents to people."""
 log = structlog.get_logger(__name__)
 
 
@@ -129,6 +131,8 @@ def learn_classifier(claim: ClaimedTraining) -> Learned:
     except TooFewTypesError:
         raise NothingLearnedError("too_few_types") from None
     _step(claim, 2)
+    if metrics["right"] < RIGHT_ENOUGH:
+        raise NothingLearnedError("types_too_alike", metrics)
     return Learned(classifier.as_bytes(), "json", metrics)
 
 

@@ -52,6 +52,7 @@ REASONS: Words = {
     "answer_late": _("the language model took too long"),
     "routing_failed": _("what was read could not be made into fields"),
     "schema_invalid": _("the values do not fit the document type"),
+    "type_doubtful": _("it looks like a document of another type"),
     "rows_left_out": _("the model left out rows that the page seems to have"),
     "low_quality": _("the image is poor"),
     "missing_value": _("a required value was not found"),

@@ -79,6 +79,7 @@ ALLOWED: dict[str, set[str]] = {
         "inference.serving",
     },
     "review.tasks": {
+        "review.tasks_models",
         "review.tasks_engines",
         "review.tasks_files",
         "review.tasks_foreign",

@@ -48,7 +48,7 @@ from review.models import (
 from review.routing.bands import Band
 from review.routing.decide import DocumentDecision, decide
 from review.routing.policy import PolicyRules
-from review.routing.reasons import reason_for_failure
+from review.routing.reasons import Reason, reason_for_failure
 from review.selectors.access import Actor
 from review.selectors.engines import is_proven
 from review.selectors.reading import ReadingKey, key_of
@@ -234,17 +234,20 @@ def complete_run(
     spec: DocumentTypeSpec,
     fields: Sequence[FieldReading],
     failures: Sequence[str] = (),
+    suggested_type: str = "",
     cpu_seconds: float = 0.0,
 ) -> bool:
     """Route a document whose pages are all read or failed: exactly one caller does, and is told True.
 
     Keeps what was read and how it was decided; then the document is stored with a record, or a person is asked, or
     both (an audit). A page that failed sends the whole document to a person; `failures` are the codes of why.
+    So does a `suggested_type`, the slug of another type that the page looks like.
     """
     document_type = run.document.document_type
     cells, missing = without_groups(fields, spec)
     checked, faults = with_schema_findings(cells, run.schema_version.schema)
-    faults = (*map(reason_for_failure, failures), *missing, *faults)
+    doubts = [Reason.TYPE_DOUBTFUL] * bool(suggested_type)
+    faults = (*map(reason_for_failure, failures), *doubts, *missing, *faults)
     with transaction.atomic(durable=True):
         # Compare-and-set: only the run that is still being read can be routed, and only once.
         due = ExtractionRun.objects.filter(pk=run.pk, state=RunState.READING, is_current=True)
@@ -282,17 +285,21 @@ def complete_run(
         if decision.is_selected and confirmed is None:
             create_task(document, run)
         draw_shadow(document, run)
-        record_audit(actor, "document.routed", document, project=document.project_id, detail=_summary(run, decision))
+        _record_routed(actor, run, decision, suggested_type)
     return True
 
 
-def _summary(run: ExtractionRun, decision: DocumentDecision) -> dict[str, object]:
-    return {
+def _record_routed(actor: Actor, run: ExtractionRun, decision: DocumentDecision, suggested_type: str) -> None:
+    """Write the audit row of a routing."""
+    detail = {
         "run": run.pk,
         "band": str(decision.band),
         "is_selected": decision.is_selected,
         "reasons": [str(reason) for reason in decision.reasons],
     }
+    if suggested_type:
+        detail["suggested_type"] = suggested_type
+    record_audit(actor, "document.routed", run.document, project=run.document.project_id, detail=detail)
 
 
 def rerun_document(*, actor: Actor, document: Document, is_reopening: bool = False) -> Document:

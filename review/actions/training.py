@@ -219,7 +219,8 @@ def _composed(run: TrainingRun, model: TrainedModel) -> EngineVersion | None:
 def fail_training(*, claim: ClaimedTraining, code: str, metrics: Mapping[str, Any] | None = None) -> bool:
     """Close a training that came to nothing; `code` says why.
 
-    "nothing_learned" (the prior is better, `metrics` say why), "too_few_types", "training_failed", GAVE_UP.
+    "nothing_learned" (the prior is better, `metrics` say why), "too_few_types" and "types_too_alike" for
+    a classifier, "training_failed", GAVE_UP.
     """
     with transaction.atomic(durable=True):
         mine = _close(claim, TrainingState.FAILED, error_code=code, metrics=dict(metrics or {}))

@@ -17,6 +17,7 @@ class Reason(StrEnum):
     ANSWER_LATE = "answer_late"
     ROUTING_FAILED = "routing_failed"
     SCHEMA_INVALID = "schema_invalid"
+    TYPE_DOUBTFUL = "type_doubtful"
     ROWS_LEFT_OUT = "rows_left_out"
     LOW_QUALITY = "low_quality"
     MISSING_VALUE = "missing_value"
@@ -39,7 +40,13 @@ class Reason(StrEnum):
 
 
 _FAILURES = frozenset(reason for reason in Reason if reason.startswith(("engine_failed", "answer_", "routing_")))
-_FAULTS = _FAILURES | {Reason.SCHEMA_INVALID, Reason.ROWS_LEFT_OUT, Reason.LOW_QUALITY, Reason.NOTHING_READ}
+_FAULTS = _FAILURES | {
+    Reason.SCHEMA_INVALID,
+    Reason.TYPE_DOUBTFUL,
+    Reason.ROWS_LEFT_OUT,
+    Reason.LOW_QUALITY,
+    Reason.NOTHING_READ,
+}
 _ORDER = {reason: position for position, reason in enumerate(Reason)}
 
 # A finding is a free code of the reader ("date_ambiguous"); any of these words in it tells its kind.

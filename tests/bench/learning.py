@@ -130,7 +130,9 @@ def review(project: Project, reviewer: Actor, truths: Mapping[int, Truth], spec:
         submit_task(actor=reviewer, task=lease.task, lease_token=lease.token, verdicts=verdicts)
         n_reviewed += 1
     left = Document.objects.filter(pk__in=truths, duplicate_of=None).values_list("status", "reasons")
-    assert n_reviewed == len(left), f"of {len(left)} pages {n_reviewed} were given to the reviewer: {set(map(str, left))}"
+    assert n_reviewed == len(left), (
+        f"of {len(left)} pages {n_reviewed} were given to the reviewer: {set(map(str, left))}"
+    )
     return n_reviewed
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
+from inference.classify import N_FEATURES, TypeClassifier
 from inference.errors import EngineUnavailableError
 from inference.registry import engine_for
 from review.actions._compositions import ensure_composed_version
@@ -16,10 +18,12 @@ from review.actions.intake import receive_document
 from review.actions.reading import rerun_document
 from review.actions.recovery import beat
 from review.models import (
+    AuditEntry,
     Document,
     EngineVersion,
     ExtractionRun,
     FieldPrediction,
+    ModelKind,
     PageRead,
     RawAnswer,
     Reading,
@@ -42,7 +46,7 @@ from tests.inference.serving.specs import SMALL
 from tests.review.conftest import Script, picture
 from tests.review.queueing import work_off
 from tests.review.served import put_behind
-from tests.review.trained import make_calibrator, make_locator
+from tests.review.trained import make_calibrator, make_locator, make_model
 from tests.review.vlm import answering, read_with_vlm
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_nothing_loaded")]
@@ -282,3 +286,18 @@ def test_what_was_learned_on_a_language_model_waits_for_that_model(
         assert worker_summary().standstill(other.pk) == ""
     finally:
         name_worker("")
+
+
+def test_a_document_that_looks_like_another_type_goes_to_a_person_who_is_told_why(
+    cast: Cast, base: EngineVersion
+) -> None:
+    other = factories.make_document_type(cast.project, "invoice")
+    labels = (cast.document_type.pk, other.pk)
+    weights = np.zeros((2, N_FEATURES))
+    payload = TypeClassifier(labels, weights, np.array([0.0, 9.0])).as_bytes()
+    make_model(cast.document_type, ModelKind.CLASSIFIER, payload, "json")
+    document = read(cast).document
+    document.refresh_from_db()
+    assert (document.status, "type_doubtful" in document.reasons) == ("review", True)
+    detail = AuditEntry.objects.get(action="document.routed").detail
+    assert detail["suggested_type"] == "invoice"

@@ -1,14 +1,16 @@
 """What was learned is loaded once, only if its bytes are those that were stored; it finds and weighs fields."""
 
+import numpy as np
 import pytest
 
+from inference.classify import TypeClassifier, page_features
 from inference.errors import ModelDamagedError
 from inference.fields.learned import LearnedScorer
-from inference.types import FieldReading
+from inference.types import BBox, FieldReading, PageReading, Word
 from review.actions._compositions import ensure_composed_version
-from review.models import EngineVersion, ModelKind, TrainedModel
+from review.models import DocumentType, EngineVersion, ModelKind, TrainedModel
 from review.selectors.calibration import READER_CONFIDENCE
-from review.tasks_models import calibrate_of, forget_models, load_models, payload_of, scorer_of
+from review.tasks_models import calibrate_of, forget_models, load_models, payload_of, scorer_of, suggested_type
 from tests import factories
 from tests.conftest import Cast
 from tests.review.trained import make_calibrator, make_locator, make_model
@@ -92,3 +94,42 @@ def test_a_calibrator_says_nothing_of_evidence_that_it_has_not_seen(cast: Cast, 
     calibrate = calibrate_of(ensure_composed_version(base, locator, own))
     assert calibrate is not None
     assert calibrate([READ])[0].confidence == 0.75
+
+
+def page(text: str) -> PageReading:
+    return PageReading(800, 1600, (Word(text, BBox(0.1, 0.1, 0.5, 0.12), 0.9),), 0.0)
+
+
+def learn_types(cast: Cast) -> DocumentType:
+    """A classifier that knows receipts by "CASH RECEIPT" and the other type, which is returned, by "TAX INVOICE"."""
+    other = factories.make_document_type(cast.project, "invoice")
+    labels = (cast.document_type.pk, other.pk)
+    weights = np.vstack([page_features(page(text)) for text in ("CASH RECEIPT", "TAX INVOICE")]) * 30
+    payload = TypeClassifier(labels, weights, np.zeros(2)).as_bytes()
+    make_model(cast.document_type, ModelKind.CLASSIFIER, payload, "json")
+    return other
+
+
+def test_a_page_that_looks_like_another_type_is_told(cast: Cast) -> None:
+    receipt = factories.make_document(cast.document_type)
+    assert suggested_type(receipt, page("TAX INVOICE 17")) == ""
+    invoice = factories.make_document(learn_types(cast))
+    assert suggested_type(receipt, page("TAX INVOICE 17")) == "invoice"
+    assert suggested_type(receipt, page("CASH RECEIPT 17")) == ""
+    assert suggested_type(invoice, page("CASH RECEIPT 17")) == "receipt"
+    assert suggested_type(receipt, page("something else")) == ""
+    assert suggested_type(receipt, PageReading(800, 1600, (), 0.0)) == ""
+
+
+def test_a_type_that_was_not_learned_is_not_doubted(cast: Cast) -> None:
+    learn_types(cast)
+    note = factories.make_document(factories.make_document_type(cast.project, "note"))
+    assert suggested_type(note, page("TAX INVOICE")) == ""
+    elsewhere = factories.make_document(cast.other_document_type)
+    assert suggested_type(elsewhere, page("TAX INVOICE")) == ""
+
+
+def test_a_damaged_classifier_doubts_nothing(cast: Cast) -> None:
+    learn_types(cast)
+    TrainedModel.objects.update(payload=b"{}")
+    assert suggested_type(factories.make_document(cast.document_type), page("TAX INVOICE")) == ""

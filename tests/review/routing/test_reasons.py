@@ -36,7 +36,8 @@ def test_codes_that_others_store_never_change() -> None:
         "engine_failed", "schema_invalid", "low_quality", "missing_value", "rule_failed", "ambiguous_value",
         "missing_confidence", "low_confidence", "nothing_read", "full_examination", "audit_sampled", "audit_auto",
         "duplicate", "engine_not_proven", "answer_cut_short", "answer_repeats", "answer_empty", "answer_unreadable",
-        "answer_invalid", "rows_left_out", "answer_lost", "answer_late", "routing_failed",
+        "answer_invalid", "rows_left_out", "answer_lost", "answer_late", "routing_failed", "type_doubtful",
+        "stopped_by_monitor",
     }  # fmt: skip
 
 
@@ -52,6 +53,7 @@ def test_only_what_spoils_the_whole_reading_is_a_fault() -> None:
         Reason.ANSWER_LATE,
         Reason.ROUTING_FAILED,
         Reason.SCHEMA_INVALID,
+        Reason.TYPE_DOUBTFUL,
         Reason.ROWS_LEFT_OUT,
         Reason.LOW_QUALITY,
         Reason.NOTHING_READ,
