@@ -26,6 +26,14 @@ ALLOWED: dict[str, set[str]] = {
     "inference.answers": {"inference.types", "inference.errors", "inference.fields.normalise"},
     # What is asked of a language model and what serves it; it runs none.
     "inference.serving": {"inference.answers", "inference.types", "inference.errors", "inference.imaging"},
+    # Prepares what a model learns from, and trains it in a process of its own.
+    "inference.training": {
+        "inference.serving",
+        "inference.answers",
+        "inference.types",
+        "inference.errors",
+        "inference.imaging",
+    },
     "inference.types": {"inference.errors"},
     "inference.errors": set(),
     "inference.imaging": {"inference.types", "inference.errors"},
@@ -274,6 +282,7 @@ ALLOWED: dict[str, set[str]] = {
         "review.schedules",
         "inference.document_types",
         "inference.serving",
+        "inference.training",
         "inference.types",
         "inference.errors",
     },

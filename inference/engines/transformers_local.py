@@ -143,6 +143,8 @@ def build(spec: VlmSpec) -> VlmEngine:
     Raise EngineUnavailableError where the libraries or the weights are not the version's, or where the weights carry
     code that the version does not trust, or do not load.
     """
+    if spec.adapter:
+        raise EngineUnavailableError("an adapter is served by vllm_server only")
     if others := differences(spec.library_versions, libraries_for(spec.quantisation)):
         raise EngineUnavailableError(f"{'; '.join(others)}: install those, or declare another engine version")
     folder = OffloadFolder() if is_offloaded(spec.quantisation) else None

@@ -36,8 +36,8 @@ class PreparedImage:
         """Return the image for a processor in this process."""
         return Image.fromarray(self.pixels)
 
-    def as_data_url(self) -> bytes:
-        """Return the image as a JPEG in a `data:` URL; colours are not thinned out, thin red stamps stay red."""
+    def as_jpeg(self) -> bytes:
+        """Return the image as a JPEG; colours are not thinned out, thin red stamps stay red."""
         parameters = [
             *(cv2.IMWRITE_JPEG_QUALITY, self.jpeg_quality),
             *(cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444),
@@ -45,7 +45,11 @@ class PreparedImage:
         is_done, data = cv2.imencode(".jpg", cv2.cvtColor(self.pixels, cv2.COLOR_RGB2BGR), parameters)
         if not is_done:
             raise EngineError("the page cannot be encoded as a JPEG")
-        return b"data:image/jpeg;base64," + base64.b64encode(data.data)
+        return data.tobytes()
+
+    def as_data_url(self) -> bytes:
+        """Return the image as a JPEG in a `data:` URL."""
+        return b"data:image/jpeg;base64," + base64.b64encode(self.as_jpeg())
 
 
 def prepare_page(page: PageImage, profile: ImagingProfile, scale: float = 1.0) -> PreparedImage:

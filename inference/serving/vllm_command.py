@@ -90,14 +90,18 @@ def server_command(spec: VlmSpec, *, python: str, host: str, port: int) -> Serve
     if spec.quantisation:
         arguments += ["--quantization", spec.quantisation]
     for name, value in sorted(spec.server_flags.items()):
-        arguments += _rendered(name, value) if name != "lora-modules" else _adapters(spec, folder)
+        if name != "lora-modules":
+            arguments += _rendered(name, value)
+    arguments += _adapters(spec, folder)
     return ServerCommand(tuple(arguments), {**spec.server_environment, **ENVIRONMENT})
 
 
 def _adapters(spec: VlmSpec, folder: Path) -> list[str]:
-    modules = spec.server_flags["lora-modules"]
-    served = {spec.tied_name if name == spec.adapter else name: path for name, path in modules.items()}
-    return ["--lora-modules", *(f"{name}={folder / path}" for name, path in sorted(served.items()))]
+    modules = spec.server_flags.get("lora-modules", {})
+    served = {spec.tied_name if name == spec.adapter else name: folder / path for name, path in modules.items()}
+    if spec.adapter_folder:
+        served[spec.tied_name] = Path(spec.adapter_folder)
+    return ["--lora-modules", *(f"{name}={path}" for name, path in sorted(served.items()))] if served else []
 
 
 def _rendered(name: str, value: object) -> list[str]:
@@ -144,5 +148,18 @@ def _adapter_problems(spec: VlmSpec) -> Iterator[tuple[str, str]]:
             yield f"/server_flags/lora-modules/{name}", f"cannot begin with {TIED_PREFIX}: a version is served so"
         if not any(file.startswith(f"{path}/") for file in spec.weights_sha256):
             yield f"/server_flags/lora-modules/{name}", "must name a folder whose files are in weights_sha256"
-    if spec.adapter and (spec.adapter not in modules or spec.server_flags.get("enable-lora") is not True):
+    if spec.adapter_folder:
+        yield from _own_folder_problems(spec, modules)
+    elif spec.adapter and (spec.adapter not in modules or spec.server_flags.get("enable-lora") is not True):
         yield "/adapter", "needs the flags enable-lora and lora-modules with this name"
+
+
+def _own_folder_problems(spec: VlmSpec, modules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if not Path(spec.adapter_folder).is_absolute():
+        yield "/adapter_folder", "must be an absolute path"
+    if not spec.adapter or spec.adapter in modules:
+        yield "/adapter", "must name the adapter of adapter_folder, and none of lora-modules"
+    if spec.server_flags.get("enable-lora") is not True:
+        yield "/adapter", "needs the flag enable-lora"
+    if not spec.adapter_sha256:
+        yield "/adapter_sha256", "must map each file of the adapter's folder to its SHA-256"

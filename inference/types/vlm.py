@@ -55,8 +55,9 @@ class VlmSpec:
     `kind` is the engine that runs it. `weights_folder` is where the weights lie on the machine that serves them,
     `weights_sha256` maps each file in it (POSIX path relative to the folder) to its checksum. `server_flags` are
     vLLM's flags by their long names without dashes ("max-model-len": 8192); `server_environment` goes with them.
-    `words_by` names the OCR engine whose words the values are grounded in. `adapter` is a LoRA adapter's name among the
-    flags. `library_versions` are those of the libraries that run a model in this process ("torch": "2.13.0").
+    `words_by` names the OCR engine whose words the values are grounded in. `adapter` is a LoRA adapter's name: among
+    the flags, or of the one in `adapter_folder`, whose files `adapter_sha256` maps to their checksums as those of the
+    weights. `library_versions` are those of the libraries that run a model in this process ("torch": "2.13.0").
     """
 
     kind: str
@@ -75,13 +76,16 @@ class VlmSpec:
     is_remote_code_trusted: bool = False
     quantisation: str = ""
     library_versions: Mapping[str, str] = field(default_factory=dict)
+    adapter_folder: str = ""
+    adapter_sha256: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain JSON data; `from_json` is its inverse."""
         data = {**asdict(self), "engine": self.kind}
-        if not self.library_versions:
-            # As it was before there was such a key: what was declared then keeps its digest.
-            del data["library_versions"]
+        for name in ("library_versions", "adapter_folder", "adapter_sha256"):
+            if not data[name]:
+                # As it was before there was such a key: what was declared then keeps its digest.
+                del data[name]
         return data
 
     @property

@@ -96,6 +96,11 @@ def _manifest(value: object) -> Problems:
             yield f"/{name}", "must be 64 hexadecimal digits"
 
 
+def _adapter_manifest(value: object) -> Problems:
+    if value != {}:
+        yield from ((at, message.replace("weights", "adapter")) for at, message in _manifest(value))
+
+
 def _object(value: object) -> Problems:
     if not isinstance(value, Mapping):
         yield "", "must be an object"
@@ -141,6 +146,8 @@ CHECKS: Mapping[str, Callable[[object], Problems]] = {
     "is_remote_code_trusted": _switch,
     "quantisation": _text,
     "library_versions": _texts,
+    "adapter_folder": _text,
+    "adapter_sha256": _adapter_manifest,
 }
 REQUIRED = (
     "kind", "served_model_name", "weights_folder", "weights_sha256", "prompt_version", "chat_template_sha256",

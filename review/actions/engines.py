@@ -27,6 +27,22 @@ def declare_engine_version(*, actor: Actor, spec: VlmSpec) -> EngineVersion:
     return version
 
 
+def register_adapter(*, actor: Actor, base: EngineVersion, spec: VlmSpec, training: Mapping[str, Any]) -> EngineVersion:
+    """Freeze what a training of `base` gave as an engine version of its own; it reads nothing until it is rolled out.
+
+    `training` says what it was trained on and how, as JSON data without document text; it is kept with the act. The
+    same adapter again changes nothing.
+    """
+    identity = EngineIdentity.of(spec.kind, spec.as_json())
+    with transaction.atomic(durable=True):
+        is_known = EngineVersion.objects.filter(digest=identity.digest).exists()
+        version = ensure_engine_version(identity)
+        if not is_known:
+            detail = {"base": base.digest, "digest": version.digest, **training}
+            record_audit(actor, "engine_version.fine_tuned", version, project=None, detail=detail)
+    return version
+
+
 def record_self_test(
     *, actor: Actor, engine_version: EngineVersion, report: Mapping[str, Any], is_passed: bool
 ) -> SelfTest:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_lazy as _
 
 from review.models import Document, EngineVersion, EvaluationComparison, RegressionSet, Rollout
+from review.selectors.engines import base_of
 from review.selectors.evaluation import comparison_of, items_of, newest_set_of
 from review.selectors.rollouts import champion_of
 
@@ -70,9 +71,14 @@ def n_that_taught(regression_set: RegressionSet, version: EngineVersion) -> int:
     What was held out before a training began was left out of it (`review.selectors.held_out`).
     """
     models = [model for model in (version.locator, version.calibrator) if model is not None]
-    if not models:
+    moments = [model.training_run.created_at if model.training_run else model.created_at for model in models]
+    base = base_of(version)
+    if base.spec.get("adapter_folder"):
+        # Looked up once more before an adapter is registered: what was held out by then has not taught it.
+        moments.append(base.created_at)
+    if not moments:
         return 0
-    trained_at = min(model.training_run.created_at if model.training_run else model.created_at for model in models)
+    trained_at = min(moments)
     later = items_of(regression_set).filter(regression_set__created_at__gt=trained_at)
     own = Document.objects.filter(
         project=regression_set.project_id, document_type=regression_set.document_type_id, received_at__lte=trained_at

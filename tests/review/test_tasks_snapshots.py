@@ -111,6 +111,7 @@ def test_a_document_of_a_regression_set_is_left_out(cast: Cast) -> None:
     hold_out(cast, record.document.sha256, ["0" * 16])
     snapshot = taken(cast.project)
     assert (snapshot.n_records, snapshot.manifest["left_out"]) == (0, {"held_out": 1})
+    assert snapshot.manifest["is_without_regression_sets"] is True
 
 
 def test_a_near_duplicate_of_a_regression_set_is_left_out(cast: Cast) -> None:

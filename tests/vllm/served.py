@@ -49,15 +49,26 @@ class ServedHouse:
 
     @classmethod
     def declare(
-        cls, folder: Path, weights: Path, venv: Path, *, flags: Mapping[str, Any] = {}, adapter: str = ""
+        cls,
+        folder: Path,
+        weights: Path,
+        venv: Path,
+        *,
+        flags: Mapping[str, Any] = {},
+        environment: Mapping[str, str] = {},
+        adapter: str = "",
     ) -> "ServedHouse":
-        """Lay a house out and declare the weights as a version of it; flags are added to those of ON_CPU."""
+        """Lay a house out and declare the weights as a version of it; flags and environment are added to ON_CPU's."""
         folder.mkdir(exist_ok=True)
         port = free_port()
         house = House(folder, patience_seconds=PATIENCE_SECONDS)
         house.settings = {"STET_VLLM_URL": f"http://127.0.0.1:{port}", "STET_VLLM_VENV": str(venv)}
         house.lay_out()
-        given = ON_CPU | {"server_flags": {**ON_CPU["server_flags"], **flags}, "adapter": adapter}
+        given = ON_CPU | {
+            "server_flags": {**ON_CPU["server_flags"], **flags},
+            "server_environment": {**ON_CPU["server_environment"], **environment},
+            "adapter": adapter,
+        }
         (folder / "version.json").write_text(json.dumps(given))
         added = house.run("add_engine_version", str(folder / "version.json"), "--weights", str(weights))
         assert added.returncode == 0, added.stderr

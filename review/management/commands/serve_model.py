@@ -59,6 +59,8 @@ class Command(BaseCommand):
             self.stdout.write(command.shell_line())
             return
         self.stdout.write(f"Checking {len(spec.weights_sha256)} files in {spec.weights_folder} …")
+        if spec.adapter_folder:
+            self.stdout.write(f"Checking {len(spec.adapter_sha256)} files in {spec.adapter_folder} …")
         self.stdout.flush()
         _check_weights(spec)
         refuse_taken_port(host, port)
@@ -133,6 +135,8 @@ def _check_weights(spec: VlmSpec) -> None:
     folder = Path(spec.weights_folder)
     try:
         verify_weights(folder, spec.weights_sha256)
+        if spec.adapter_folder:
+            verify_weights(Path(spec.adapter_folder), spec.adapter_sha256)
     except WeightsError as error:
         raise CommandError(
             f"The weights are not those of this engine version, so nothing was started. {error}. "

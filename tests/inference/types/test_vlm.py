@@ -27,6 +27,8 @@ CHANGED: dict[str, Any] = {
     "is_remote_code_trusted": True,
     "quantisation": "fp8",
     "library_versions": {"torch": "2.13.0"},
+    "adapter_folder": "/adapters/tuned",
+    "adapter_sha256": {"adapter_config.json": "1" * 64},
 }
 
 

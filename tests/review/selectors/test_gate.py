@@ -6,15 +6,18 @@ from pathlib import Path
 import pytest
 from django.utils import timezone, translation
 
+from inference.serving.vllm_command import DEFAULT_FLAGS
 from review.accuracy.comparison import PairedField
 from review.accuracy.comparison import compare as compare_pairs
-from review.models import EngineVersion, EvaluationComparison, Rollout, RolloutStage, TrainedModel
+from review.actions.engines import declare_engine_version
+from review.models import Document, EngineVersion, EvaluationComparison, Rollout, RolloutStage, TrainedModel
 from review.selectors.access import SYSTEM
 from review.selectors.gate import Gate, gate_of, n_that_taught
 from review.selectors.rollouts import access_rollout, champion_of
 from review.tasks_comparison import compare_versions
 from review.tasks_models import forget_models
 from tests.conftest import Cast
+from tests.inference.serving.asking import a_spec
 from tests.review.conftest import Script
 from tests.review.rollout_room import TWO_AMOUNTS, as_good, champion, freeze, rolled_out, send, worse
 
@@ -107,3 +110,37 @@ def test_why_not_is_said_in_the_language_of_who_asks(cast: Cast) -> None:
     with translation.override("zh-hans"):
         assert found.message == "这种类型还没有文档被读取过，没有可比较的对象。"
     assert Gate("", None).message == ""
+
+
+ADAPTER = {
+    "adapter": "tuned",
+    "adapter_folder": "/adapters/tuned",
+    "adapter_sha256": {"adapter_model.safetensors": "0" * 64},
+    "server_flags": {**DEFAULT_FLAGS, "enable-lora": True},
+}
+
+
+def registered_after(document: Document, **spec: object) -> EngineVersion:
+    """A language model's version that was registered when the document was here already."""
+    version = declare_engine_version(actor=SYSTEM, spec=a_spec(**spec))
+    EngineVersion.objects.filter(pk=version.pk).update(created_at=document.received_at + timedelta(microseconds=1))
+    version.refresh_from_db()
+    return version
+
+
+def test_an_adapter_may_have_learned_from_what_was_held_out_after_it(cast: Cast, tmp_path: Path) -> None:
+    document = send(cast, "test 0")
+    version = registered_after(document, **ADAPTER)
+    assert n_that_taught(freeze(cast, tmp_path / "set"), version) == 1
+
+
+def test_what_was_held_out_before_has_not_taught_it(cast: Cast, tmp_path: Path) -> None:
+    send(cast, "test 0")
+    frozen = freeze(cast, tmp_path / "set")
+    assert n_that_taught(frozen, declare_engine_version(actor=SYSTEM, spec=a_spec(**ADAPTER))) == 0
+
+
+def test_bare_weights_learned_nothing_here(cast: Cast, tmp_path: Path) -> None:
+    document = send(cast, "test 0")
+    version = registered_after(document)
+    assert n_that_taught(freeze(cast, tmp_path / "set"), version) == 0
