@@ -77,8 +77,8 @@ def settle(cast: Cast, document: Document, field_path: str, value: str | None, *
 
 
 def test_agreement_is_a_share_of_documents_with_an_interval(cast: Cast, rollout: Rollout) -> None:
-    for total in ("9.00", "9.00", "8.00"):
-        read_twice(cast, rollout, total=("9.00", total), date=("2018-12-25", "2018-12-25"))
+    for other in ("9.00", "9.00", "8.00"):
+        read_twice(cast, rollout, total=("9.00", other), date=("2018-12-25", "2018-12-25"))
     date, total = agreement_of(rollout)
     assert (date.field_path, date.agreement) == ("/date", wilson(3, 3))
     assert (total.field_path, total.n, total.agreement) == ("/total", 3, wilson(2, 3))
