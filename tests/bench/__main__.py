@@ -13,9 +13,21 @@ from pathlib import Path
 from tests.bench.report import write
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NAMES = ("throughput", "overhead", "queue", "accuracy", "engine", "client", "planted", "region", "targets", "answers")
-# Need folders of pages of which it is known what they show: run only when they are named.
-NAMED_ONLY = ("text", "learning")
+NAMES = (
+    "throughput",
+    "overhead",
+    "queue",
+    "accuracy",
+    "engine",
+    "client",
+    "planted",
+    "region",
+    "targets",
+    "answers",
+    "text",
+    "learning",
+    "export",
+)
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
