@@ -24,10 +24,10 @@ NAMES = (
     "region",
     "targets",
     "answers",
-    "text",
-    "learning",
     "export",
 )
+# Need folders of pages of which it is known what they show: run only when they are named.
+NAMED_ONLY = ("text", "learning")
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
