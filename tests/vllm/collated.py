@@ -1,11 +1,13 @@
 """Run by the Python that trains: one batch as the model learns from it; the last line is what is in it.
 
-`python -m tests.vllm.collated WEIGHTS DATA LONGEST`
+`python -m tests.vllm.collated WEIGHTS DATA`
 """
 
+import copy
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from transformers import AutoProcessor
 
@@ -15,15 +17,11 @@ from inference.training.examples import read_examples
 from inference.training.train import _dataset
 
 
-def main(weights: str, data: str, longest: str) -> None:
+def main(weights: str, data: str) -> None:
     processor = AutoProcessor.from_pretrained(weights, local_files_only=True)
     rows = list(_dataset(read_examples(Path(data), "train")))
-    try:
-        batch = AnswerOnlyCollator(processor, longest=int(longest))(rows)
-    except TrainingError as refused:
-        sys.stdout.write(f"\n{json.dumps({'refused': str(refused)})}\n")
-        return
-    found = []
+    batch = AnswerOnlyCollator(processor, longest=4096)(copy.deepcopy(rows))
+    found: list[dict[str, Any]] = []
     for ids, labels, mask in zip(batch["input_ids"], batch["labels"], batch["attention_mask"], strict=True):
         has_loss = (labels != NO_LOSS).tolist()
         found.append(
@@ -36,7 +34,13 @@ def main(weights: str, data: str, longest: str) -> None:
                 "n_tokens": int(mask.sum()),
             }
         )
-    sys.stdout.write(f"\n{json.dumps(found)}\n")
+    longest = max(int(row["n_tokens"]) for row in found)
+    refused = ""
+    try:
+        AnswerOnlyCollator(processor, longest=longest - 1)(rows)
+    except TrainingError as error:
+        refused = str(error)
+    sys.stdout.write(f"\n{json.dumps({'rows': found, 'longest': longest, 'refused': refused})}\n")
 
 
 if __name__ == "__main__":

@@ -169,8 +169,8 @@ def data(taught: Taught, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def collated(vllm_venv: Path, weights: str, data: Path, longest: int) -> Any:
-    command = [str(vllm_venv / "bin" / "python"), "-m", "tests.vllm.collated", weights, str(data), str(longest)]
+def collated(vllm_venv: Path, weights: str, data: Path) -> Any:
+    command = [str(vllm_venv / "bin" / "python"), "-m", "tests.vllm.collated", weights, str(data)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
     return json.loads(ran.stdout.splitlines()[-1])
@@ -179,14 +179,13 @@ def collated(vllm_venv: Path, weights: str, data: Path, longest: int) -> Any:
 def test_the_loss_is_on_the_answer_alone_and_the_question_is_the_servers_token_by_token(
     taught: Taught, data: Path, vllm_venv: Path
 ) -> None:
-    rows = collated(vllm_venv, taught.spec.weights_folder, data, 4096)
+    found = collated(vllm_venv, taught.spec.weights_folder, data)
+    rows = found["rows"]
     assert [row["learned"].strip() for row in rows] == [f'{{"total":"{total}"}}</s>' for total in TOTALS]
     for row in rows:
         assert (row["is_one_piece"], row["labels_are_ids"], row["n_learned_padding"]) == (True, True, 0)
     assert rows[0]["n_asked"] == ask(taught, taught.spec.tied_name)["usage"]["prompt_tokens"]
-    longest = max(row["n_tokens"] for row in rows)
-    refused = collated(vllm_venv, taught.spec.weights_folder, data, longest - 1)["refused"]
-    assert f"{longest} tokens, the server takes {longest - 1}" in refused
+    assert f"{found['longest']} tokens, the server takes {found['longest'] - 1}" in found["refused"]
 
 
 def test_the_same_seed_and_data_give_the_same_adapter_byte_by_byte(
