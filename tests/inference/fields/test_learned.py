@@ -56,6 +56,12 @@ def test_what_the_prior_does_not_propose_wins_over_nothing_that_it_does() -> Non
     assert scores[PROPOSED:] == sorted(scores[PROPOSED:], reverse=True)
 
 
+def test_what_the_prior_does_not_propose_stays_below_however_little_is_believed_of_the_rest() -> None:
+    many = candidates(PROPOSED + 5)
+    scores = LearnedScorer(locator_bytes({"/total": {"bias": -1000.0}})).score(TOTAL, many)
+    assert scores == [-1000.0] * len(many)
+
+
 def test_a_row_tells_a_candidate_by_itself_and_beside_the_others() -> None:
     rows = feature_rows([{"top": 0.5}, {"top": 0.75}], [2.0, 1.0], ["new", PRIOR, "top"])
     assert rows.dtype == np.float32

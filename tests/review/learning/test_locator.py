@@ -9,7 +9,7 @@ from inference.fields.learned import PRIOR, LearnedScorer, feature_rows
 from inference.fields.score import choose
 from review.learning.examples import FieldExample, Outcome
 from review.learning.graph import bundle
-from review.learning.locator import LEAST_DOCUMENTS, FieldFit, feature_names, fit_field
+from review.learning.locator import LEAST_DOCUMENTS, FieldFit, _is_more_than_chance, feature_names, fit_field
 from tests.review.learning.examples import TOTAL, lowest_is_right
 
 
@@ -55,6 +55,21 @@ def test_labels_without_sense_change_nothing() -> None:
     fit = fitted(lowest_is_right(60, share_right=0.0))
     assert (fit.trees, fit.metrics["why_not"]) == (None, "no_gain")
     assert fit.metrics["found_after"] == fit.metrics["found_before"]
+
+
+@pytest.mark.parametrize(
+    ("gain", "is_more"),
+    [
+        ([0.5, 0.4, 0.6, 0.5], True),
+        ([2.0, -1.0, 1.0, -1.0], False),
+        ([-0.5, -0.4, -0.6], False),
+        ([0.0, 0.0, 0.0], False),
+        ([5.0], False),
+        ([], False),
+    ],
+)
+def test_a_gain_counts_when_it_is_more_than_chance(gain: list[float], is_more: bool) -> None:
+    assert _is_more_than_chance(np.array(gain)) is is_more
 
 
 def test_nothing_is_learned_of_nothing() -> None:
