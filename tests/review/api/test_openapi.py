@@ -162,6 +162,8 @@ def aim(case: Case[Any], world: World, random: Random) -> None:
             "review-tasks": world.task.pk if case.path.endswith("rerun/") else world.held_task.pk,
             "exports": world.export.pk,
             "training-runs": world.training.pk,
+            # While one is on its way no other can be started.
+            "rollouts": world.rollout.pk if "/rollouts/{id}" in case.path else None,
             "tokens": world.token.pk,
         }.get(case.path.split("/{id}")[0].rpartition("/")[2]),
     }
@@ -171,6 +173,8 @@ def aim(case: Case[Any], world: World, random: Random) -> None:
     if case.query and "bbox" in case.query and random.random() < 0.7:
         case.query["bbox"] = "0.1,0.1,0.5,0.5"
     if isinstance(case.body, dict):
+        if "/rollouts/" in case.path and random.random() < 0.9:
+            case.body |= {"engine_version": str(world.challenger.pk)} if "engine_version" in case.body else {}
         aim_body(case.body, random)
 
 
