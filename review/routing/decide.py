@@ -188,7 +188,7 @@ def _band(field: FieldEvidence, limits: Thresholds, faults: Sequence[Reason]) ->
     confidence = field.confidence if field.confidence is not None and 0 <= field.confidence <= 1 else None
     if confidence is None and field.has_value:
         doubts.append(Reason.MISSING_CONFIDENCE)
-    if confidence is not None and confidence < limits.review:
+    if confidence is not None and limits.is_doubtful(confidence):
         doubts.append(Reason.LOW_CONFIDENCE)
     if doubts:
         return Band.REVIEW, in_order(doubts)

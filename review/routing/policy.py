@@ -24,11 +24,16 @@ class PolicyError(ValueError):
 class Thresholds:
     """Two limits on confidence, each in 0-1: below `review` a person looks; from `auto` on the value is stored.
 
-    `auto` None means never automatic, not even at confidence 1: the state of a field with too few labels (K3).
+    `auto` None means never automatic, not even at confidence 1: the state of a field with too few labels (K3). With a
+    `review` of 1 as well, the state of a field that no labels vouch for, a person looks at every value.
     """
 
     auto: float | None
     review: float
+
+    def is_doubtful(self, confidence: float) -> bool:
+        """Whether a person looks at a value of this confidence, in 0-1."""
+        return confidence < self.review or (self.auto is None and self.review >= 1)
 
     def as_json(self) -> dict[str, float | None]:
         """Return {"auto": …, "review": …}."""

@@ -49,7 +49,7 @@ Ints = npt.NDArray[np.int64]
 
 _LEAST_PART = 0.7
 NOT_STORED = Thresholds(auto=None, review=1.0)
-"""For a field that is not automated: everything below confidence 1 goes to a person, and the rest is sampled."""
+"""For a field that is not automated: everything goes to a person, also what is read with confidence 1."""
 
 
 @dataclass(frozen=True, slots=True)

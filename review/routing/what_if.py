@@ -67,7 +67,7 @@ def reband(field: RoutedField, limits: Thresholds) -> Band:
     confidence = field.confidence
     if is_doubted or confidence is None or not 0 <= confidence <= 1:
         return field.band
-    if confidence < limits.review:
+    if limits.is_doubtful(confidence):
         return Band.REVIEW
     is_auto = limits.auto is not None and confidence >= limits.auto and Reason.ENGINE_NOT_PROVEN not in field.reasons
     return Band.AUTO if is_auto else Band.SAMPLED

@@ -11,6 +11,7 @@ from review.routing.decide import DocumentDecision, FieldEvidence, base_share, d
 from review.routing.policy import PolicyRules, Thresholds
 from review.routing.reasons import Reason
 from review.routing.sampling import draw
+from review.routing.targets import NOT_STORED
 
 RULES = PolicyRules(default=Thresholds(auto=0.9, review=0.5))
 AUTO, SAMPLED, REVIEW = 0.95, 0.7, 0.2
@@ -113,6 +114,12 @@ def test_thresholds_may_differ_by_field() -> None:
 
 def test_a_field_without_an_auto_threshold_is_never_auto() -> None:
     assert one(field(confidence=1.0), PolicyRules(default=Thresholds(None, 0.5))).band is Band.SAMPLED
+
+
+@pytest.mark.parametrize("confidence", [0.0, 0.99, 1.0])
+def test_a_field_that_no_labels_vouch_for_goes_to_a_person_even_at_confidence_1(confidence: float) -> None:
+    assert one(field(confidence=confidence), PolicyRules(default=NOT_STORED)).band is Band.REVIEW
+
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -58,6 +58,10 @@ def test_never_automatic_is_sampled_even_at_confidence_1() -> None:
     assert reband(routed(1.0), Thresholds(auto=None, review=0.5)) is Band.SAMPLED
 
 
+def test_what_no_labels_vouch_for_stays_with_a_person_even_at_confidence_1() -> None:
+    assert reband(routed(1.0), Thresholds(auto=None, review=1.0)) is Band.REVIEW
+
+
 @pytest.mark.parametrize(("confidence", "band"), [(0.59, Band.REVIEW), (0.6, Band.SAMPLED), (1.0, Band.SAMPLED)])
 @pytest.mark.parametrize(
     ("before", "reasons"),
