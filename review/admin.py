@@ -202,8 +202,13 @@ _read_only(models.EvaluationComparison, "id regression_set run_a run_b is_whole 
 _read_only(
     models.DatasetExport, "id project format state n_records n_written error_code snapshot_at", filters="state format"
 )
+_read_only(
+    models.Snapshot, "id project holding personal state n_records n_done error_code taken_at", filters="state holding"
+)
+_read_only(models.SnapshotItem, "id snapshot record split group", filters="split")
+_read_only(models.ForeignReading, "id document engine_version is_current received_at")
 _read_only(models.Event, "id project name created_at")
-_read_only(models.WorkerHeartbeat, "name n_workers engine_name engine_error model_errors started_at seen_at")
+_read_only(models.WorkerHeartbeat, "name n_workers engine_name engine_error started_at seen_at")
 _read_only(
     models.AuditEntry,
     "id project actor_label action object_type object_id created_at",

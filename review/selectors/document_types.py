@@ -1,5 +1,7 @@
 """Document types, their versions and policies."""
 
+from collections.abc import Sequence
+
 from django.db.models import QuerySet
 
 from review.exceptions import NotFoundError
@@ -9,7 +11,8 @@ from review.routing.policy import PolicyRules
 
 def document_types_for(project: Project) -> QuerySet[DocumentType]:
     """Return the document types of a project with their active versions, by slug."""
-    return DocumentType.objects.select_related("active_version").filter(project=project).order_by("slug")
+    types = DocumentType.objects.select_related("active_version", "project__engine_version__base")
+    return types.filter(project=project).order_by("slug")
 
 
 def schema_versions_of(document_type: DocumentType) -> QuerySet[SchemaVersion]:
@@ -30,7 +33,13 @@ def access_policy(document_type: DocumentType, number: int) -> RoutingPolicy:
     return policy
 
 
-def active_policy(document_type: DocumentType) -> tuple[RoutingPolicy, PolicyRules] | None:
-    """Return the active policy of a type and its rules, or None where there is none."""
-    policy = document_type.policies.filter(state=PolicyState.ACTIVE).first()
+def active_policy(
+    document_type: DocumentType, newest: Sequence[RoutingPolicy] = ()
+) -> tuple[RoutingPolicy, PolicyRules] | None:
+    """Return the active policy of a type and its rules, or None where there is none.
+
+    It is looked up where it is not among the `newest` policies, which the caller has at hand.
+    """
+    policy = next((one for one in newest if one.state == PolicyState.ACTIVE), None)
+    policy = policy or document_type.policies.filter(state=PolicyState.ACTIVE).first()
     return (policy, PolicyRules.from_json(policy.rules)) if policy is not None else None

@@ -82,10 +82,15 @@ def monitors_for(document_type: DocumentType) -> QuerySet[FieldMonitor]:
     )
 
 
+def tripped_monitors() -> QuerySet[FieldMonitor]:
+    """Return the monitors that have stopped a field, in whatever project."""
+    return FieldMonitor.objects.filter(ended_at=None, tripped_at__isnull=False)
+
+
 def stopped_in(project: Project) -> QuerySet[FieldMonitor]:
     """Return the monitors that have stopped a field of a project's documents, with what names the field."""
-    tripped = FieldMonitor.objects.select_related("document_type__active_version")
-    return tripped.filter(document_type__project=project, ended_at=None, tripped_at__isnull=False).order_by("id")
+    tripped = tripped_monitors().select_related("document_type__active_version")
+    return tripped.filter(document_type__project=project).order_by("id")
 
 
 def access_stopped(document_type: DocumentType, field_path: str) -> FieldMonitor:
@@ -102,7 +107,7 @@ def stopped_paths(document_type: DocumentType) -> frozenset[str]:
 
 
 def _stopped(document_type: DocumentType) -> QuerySet[FieldMonitor]:
-    return FieldMonitor.objects.filter(document_type=document_type, ended_at=None, tripped_at__isnull=False)
+    return tripped_monitors().filter(document_type=document_type)
 
 
 def newest_certificates(document_type: DocumentType) -> Mapping[str, FieldCertificate]:

@@ -11,7 +11,8 @@ from django.shortcuts import render
 
 from review.exceptions import ForbiddenError, NotFoundError
 from review.models import Project, Role, User
-from review.selectors.access import Actor, projects_for, role_in
+from review.selectors.access import Actor
+from review.selectors.frame import frame_for
 from review.selectors.review_tasks import n_waiting
 from review.selectors.targets import stopped_in
 
@@ -50,14 +51,18 @@ def render_in_project(
     status: int = 200,
 ) -> HttpResponse:
     """Render a page of a project within its frame: the switcher, the navigation of the actor's role."""
-    role = role_in(actor, project) or Role.VIEWER
+    user = cast("User", actor.user)
+    known = frame_for(user, project)
+    is_manager = known.role.includes(Role.MANAGER)
+    is_reviewer = known.role.includes(Role.REVIEWER)
     frame = {
-        "n_waiting": n_waiting(project, actor.user) if actor.user and role.includes(Role.REVIEWER) else 0,
+        "n_waiting": n_waiting(project, user) if is_reviewer else 0,
         "project": project,
-        "projects": projects_for(actor),
-        "is_reviewer": role.includes(Role.REVIEWER),
-        "is_manager": role.includes(Role.MANAGER),
-        "is_admin": role.includes(Role.ADMIN),
-        "stopped_fields": stopped_in(project) if role.includes(Role.MANAGER) else (),
+        "projects": known.projects,
+        "is_reviewer": is_reviewer,
+        "is_manager": is_manager,
+        "is_admin": known.role.includes(Role.ADMIN),
+        # Looked up where there are any: hardly ever.
+        "stopped_fields": stopped_in(project) if is_manager and known.has_stopped_fields else (),
     }
     return render(request, template, frame | context, status=status)

@@ -1,7 +1,7 @@
 """The policy page's rows: each field's thresholds, what they did, and what others would have done."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,9 +123,17 @@ def field_paths(document_type: DocumentType) -> list[tuple[str, str, float]]:
     return found
 
 
-def policy_page(document_type: DocumentType, routed: RoutedDocuments, wished: dict[str, Any] | None) -> PolicyPage:
-    """Return the page for rules that a form wishes, or for the active ones; raise InvalidInputError for wrong rules."""
-    active = active_policy(document_type)
+def policy_page(
+    document_type: DocumentType,
+    routed: RoutedDocuments,
+    wished: dict[str, Any] | None,
+    newest: Sequence[RoutingPolicy] = (),
+) -> PolicyPage:
+    """Return the page for rules that a form wishes, or for the active ones; raise InvalidInputError for wrong rules.
+
+    `newest`: the type's newest policies, where they are at hand; the active one is likely among them.
+    """
+    active = active_policy(document_type, newest)
     stands = active[1] if active is not None else parse_rules({})
     # Salt and direction of the draws are no part of the form: a new policy draws in the same way.
     kept = {"salt": stands.salt} | ({"directed": stands.directed.as_json()} if stands.directed is not None else {})

@@ -53,12 +53,13 @@ def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Htt
             if key not in ("salt", "directed")
         }
     routed = routed_documents(document_type)
+    history = list(policies_of(document_type)[:POLICIES_SHOWN])
     problems: list[str] = []
     try:
-        shown = policy_page(document_type, routed, wished)
+        shown = policy_page(document_type, routed, wished, history)
     except InvalidInputError as error:
         problems = [problem_in_words(one, document_type) for one in error.details["problems"]]
-        shown = policy_page(document_type, routed, None)
+        shown = policy_page(document_type, routed, None, history)
     if request.POST.get("act") == "draft" and not problems:
         return _save(request, actor, project, document_type, dict(shown.rules))
     if request.GET.get("format") == "csv":
@@ -69,7 +70,7 @@ def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Htt
         "document_type": document_type,
         "types": types,
         "last_event_id": last_event_id,
-        "history": policies_of(document_type)[:POLICIES_SHOWN],
+        "history": history,
         "labels": {path: label for path, label, _cost in field_paths(document_type)},
     }
     status = 400 if problems else 200

@@ -164,6 +164,7 @@ def aim(case: Case[Any], world: World, random: Random) -> None:
             "training-runs": world.training.pk,
             # While one is on its way no other can be started.
             "rollouts": world.rollout.pk if "/rollouts/{id}" in case.path else None,
+            "snapshots": (world.taken_snapshot if "/exports/" in case.path else world.snapshot).pk,
             "tokens": world.token.pk,
         }.get(case.path.split("/{id}")[0].rpartition("/")[2]),
     }

@@ -141,11 +141,11 @@ def test_numbers_that_json_does_not_know_become_null(value: object, expected: ob
 
 
 def documented_keys() -> list[set[str]]:
-    """The keys of the three tables in docs/exports.md: of a record, a field and a label."""
+    """The keys of the first three tables in docs/exports.md: of a record, a field and a label."""
     tables = re.findall(r"(?:^\|.*\n)+", DOCS.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [
         {key for line in table.splitlines()[2:] for key in re.findall(r"`(\w+)`", line.split("|")[1])}
-        for table in tables
+        for table in tables[:3]
     ]
 
 

@@ -121,7 +121,6 @@ def test_a_field_that_no_labels_vouch_for_goes_to_a_person_even_at_confidence_1(
     assert one(field(confidence=confidence), PolicyRules(default=NOT_STORED)).band is Band.REVIEW
 
 
-
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize(
     ("given_confidences", "band"),

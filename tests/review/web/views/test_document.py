@@ -332,7 +332,7 @@ def test_the_page_costs_the_same_number_of_queries_for_more_fields_and_revisions
     for _ in range(5):
         store(large, cast.reviewer)
     page(viewer, small)
-    with django_assert_num_queries(18) as few:
+    with django_assert_num_queries(17) as few:
         page(viewer, small)
     with django_assert_num_queries(len(few)):
         page(viewer, large)

@@ -210,7 +210,7 @@ def test_the_page_costs_the_same_queries_for_more_documents(
     send(manager, cast, "draft", **{"auto:/total": "0.99"})
     with django_assert_num_queries(n_queries):
         page(manager, cast)
-    assert n_queries < 18
+    assert n_queries < 15
 
 
 def direct(client: Client, cast: Cast, **form: str) -> str:
