@@ -136,9 +136,9 @@ def test_what_the_challenger_read_is_not_read_again_once_it_reads_for_real(cast:
 
 def test_the_share_read_twice_is_drawn_by_hash(cast: Cast) -> None:
     rollout = rolled_out(cast, as_good(cast), shadow_share=0.5)
-    documents = [send(cast, f"receipt {number}") for number in range(12)]
+    documents = [send(cast, f"receipt {number}") for number in range(30)]
     drawn = {one.pk for one in documents if draw(one.sha256, str(rollout.pk), rollout.salt, Purpose.SHADOW) < 0.5}
-    assert 0 < len(drawn) < 12
+    assert 0 < len(drawn) < 30
     assert set(ShadowRead.objects.values_list("document", flat=True)) == drawn
 
 
@@ -163,9 +163,9 @@ def test_a_difference_is_put_before_a_person_who_is_asked_for_that_field_only(ca
 
 def test_of_differences_only_the_drawn_share_is_asked(cast: Cast, stored: None) -> None:
     rollout = rolled_out(cast, worse(cast), disagreement_share=0.5)
-    documents = [send(cast, f"receipt {number}") for number in range(12)]
+    documents = [send(cast, f"receipt {number}") for number in range(30)]
     drawn = {one.pk for one in documents if draw(one.sha256, str(rollout.pk), rollout.salt, Purpose.DISAGREEMENT) < 0.5}
-    assert 0 < len(drawn) < 12
+    assert 0 < len(drawn) < 30
     assert set(ReviewTask.objects.values_list("document", flat=True)) == drawn
 
 
@@ -312,9 +312,9 @@ def test_a_reader_of_the_document_is_told_nothing_of_the_second_value(cast: Cast
 
 def test_a_canary_reads_its_share_for_real_and_the_same_documents_whenever_they_are_read(cast: Cast) -> None:
     canary = rolled_out(cast, worse(cast), RolloutStage.CANARY, canary_share=0.4)
-    documents = [send(cast, f"receipt {number}") for number in range(12)]
+    documents = [send(cast, f"receipt {number}") for number in range(30)]
     chosen = {one.pk for one in documents if draw(one.sha256, str(canary.pk), canary.salt, Purpose.CANARY) < 0.4}
-    assert 0 < len(chosen) < 12
+    assert 0 < len(chosen) < 30
     for document in documents:
         run = document.runs.get(is_current=True)
         assert (run.engine_version == worse(cast)) == (document.pk in chosen)
