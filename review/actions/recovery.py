@@ -9,10 +9,11 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django_q.models import OrmQ, Task
 
@@ -175,31 +176,32 @@ def _requeue(document: Document) -> None:
 
 
 def requeue_exports() -> int:
-    """Queue exports again whose writer has not been heard of; return how many.
-
-    Back in the state QUEUED, an export is open to the next writer at once; the silent one, should it live, finds
-    that it is no longer its own.
-    """
-    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
-    stalled = DatasetExport.objects.filter(state__in=(ExportState.QUEUED, ExportState.RUNNING), touched_at__lt=bound)
-    export_ids: Sequence[int] = list(stalled.values_list("pk", flat=True)[:PER_SWEEP])
-    for export_id in export_ids:
-        with transaction.atomic(durable=True):
-            if stalled.filter(pk=export_id).update(state=ExportState.QUEUED, touched_at=timezone.now()):
-                enqueue(WRITE_EXPORT, export_id, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
-    return len(export_ids)
+    """Queue exports again whose writer has not been heard of; return how many."""
+    return _requeue_silent(DatasetExport, WRITE_EXPORT)
 
 
 def requeue_snapshots() -> int:
-    """Queue snapshots again whose taker has not been heard of, as exports are; return how many."""
+    """Queue snapshots again whose taker has not been heard of; return how many."""
+    return _requeue_silent(Snapshot, TAKE_SNAPSHOT)
+
+
+def _requeue_silent(model: type[DatasetExport] | type[Snapshot], task: str) -> int:
+    """Queue again what is unfinished and has not been touched for STET_CLAIM_SECONDS; return how many.
+
+    Back in the state QUEUED it is open to the next worker at once; the silent one, should it live, finds that it is no
+    longer its own.
+    """
     bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
-    stalled = Snapshot.objects.filter(state__in=(ExportState.QUEUED, ExportState.RUNNING), touched_at__lt=bound)
-    snapshot_ids: Sequence[int] = list(stalled.values_list("pk", flat=True)[:PER_SWEEP])
-    for snapshot_id in snapshot_ids:
+    rows: QuerySet[Any] = model._default_manager.all()
+    stalled = rows.filter(state__in=(ExportState.QUEUED, ExportState.RUNNING), touched_at__lt=bound)
+    ids: Sequence[int] = list(stalled.values_list("pk", flat=True)[:PER_SWEEP])
+    n_queued = 0
+    for pk in ids:
         with transaction.atomic(durable=True):
-            if stalled.filter(pk=snapshot_id).update(state=ExportState.QUEUED, touched_at=timezone.now()):
-                enqueue(TAKE_SNAPSHOT, snapshot_id, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
-    return len(snapshot_ids)
+            if stalled.filter(pk=pk).update(state=ExportState.QUEUED, touched_at=timezone.now()):
+                enqueue(task, pk, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
+                n_queued += 1
+    return n_queued
 
 
 def prune() -> int:

@@ -15,6 +15,14 @@ def document_types_for(project: Project) -> QuerySet[DocumentType]:
     return types.filter(project=project).order_by("slug")
 
 
+def type_among(types: Sequence[DocumentType], slug: str) -> DocumentType:
+    """Return the one of that slug, for a page that shows the others beside it; raise NotFoundError."""
+    found = next((one for one in types if one.slug == slug), None)
+    if found is None:
+        raise NotFoundError
+    return found
+
+
 def schema_versions_of(document_type: DocumentType) -> QuerySet[SchemaVersion]:
     """Return the schema versions of a type, newest first."""
     return document_type.schema_versions.order_by("-number")

@@ -7,11 +7,12 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from review.exceptions import ForbiddenError, NotFoundError
 from review.models import Project, Role, User
-from review.selectors.access import Actor
+from review.selectors.access import Actor, access_project
+from review.selectors.document_types import document_types_for
 from review.selectors.frame import frame_for
 from review.selectors.review_tasks import n_waiting
 from review.selectors.targets import stopped_in
@@ -39,6 +40,15 @@ def page(view: Callable[Concatenate[HttpRequest, Actor, P], R]) -> Callable[Conc
 def actor_of(request: HttpRequest) -> Actor:
     """Return the signed-in user as whoever acts."""
     return Actor(cast("User", request.user))
+
+
+def go_to_first_type(request: HttpRequest, actor: Actor, slug: str, route: str, template: str) -> HttpResponse:
+    """Send a manager on to the page `route` of the project's first document type; `template` says that it has none."""
+    project = access_project(actor, slug, Role.MANAGER)
+    first = document_types_for(project).first()
+    if first is not None:
+        return redirect(route, slug=slug, type_slug=first.slug)
+    return render_in_project(request, actor, project, template, {})
 
 
 def render_in_project(

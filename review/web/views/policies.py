@@ -8,14 +8,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from review.actions.directing import draft_directed_audits
 from review.actions.policies import activate_policy, draft_policy
-from review.exceptions import ConflictError, InvalidInputError, NotFoundError
+from review.exceptions import ConflictError, InvalidInputError
 from review.models import DocumentType, Project, Role
 from review.selectors.access import Actor, access_document_type, access_project
-from review.selectors.document_types import access_policy, document_types_for, policies_of
+from review.selectors.document_types import access_policy, document_types_for, policies_of, type_among
 from review.selectors.events import latest_event_id
 from review.selectors.what_if import routed_documents
 from review.web.csv_files import csv_file
-from review.web.pages import page, render_in_project
+from review.web.pages import go_to_first_type, page, render_in_project
 from review.web.policy_view import field_paths, policy_page, problem_in_words, rules_in
 
 POLICIES_SHOWN = 50
@@ -26,11 +26,7 @@ _COLUMNS = ["field", "which", "auto", "sampled", "review", "wrong", "lower", "up
 @page
 def policies(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Go to the first document type."""
-    project = access_project(actor, slug, Role.MANAGER)
-    first = document_types_for(project).first()
-    if first is not None:
-        return redirect("policy", slug=slug, type_slug=first.slug)
-    return render_in_project(request, actor, project, "pages/policies.html", {"policy": None})
+    return go_to_first_type(request, actor, slug, "policy", "pages/policies.html")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,9 +36,7 @@ def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Htt
     last_event_id = latest_event_id()
     project = access_project(actor, slug, Role.MANAGER)
     types = list(document_types_for(project))
-    document_type = next((one for one in types if one.slug == type_slug), None)
-    if document_type is None:
-        raise NotFoundError
+    document_type = type_among(types, type_slug)
     wished = None
     if request.method == "POST":
         wished = rules_in(request.POST, [path for path, _label, _cost in field_paths(document_type)])

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from review.actions.rollouts import NEXT_STAGE, promote_rollout, roll_back, start_rollout
-from review.exceptions import ConflictError, InvalidInputError, NotFoundError
+from review.exceptions import ConflictError, InvalidInputError
 from review.models import Role, RolloutStage
 from review.selectors.access import Actor, access_document_type, access_project
-from review.selectors.document_types import document_types_for
+from review.selectors.document_types import document_types_for, type_among
 from review.selectors.engines import access_engine_version
 from review.selectors.events import latest_event_id
 from review.selectors.rollouts import access_rollout, champion_of, rollouts_of, versions_to_roll_out
@@ -30,9 +30,7 @@ def rollouts(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> H
     last_event_id = latest_event_id()
     project = access_project(actor, slug, Role.MANAGER)
     types = list(document_types_for(project))
-    document_type = next((one for one in types if one.slug == type_slug), None)
-    if document_type is None:
-        raise NotFoundError
+    document_type = type_among(types, type_slug)
     history = list(rollouts_of(document_type)[:ROLLOUTS_SHOWN])
     shown = chosen(history, request.GET.get("rollout", ""))
     before = request.GET.get("before", "")

@@ -7,13 +7,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from review.actions.targets import draft_from_targets, remove_target, resume_field, set_target
-from review.exceptions import ConflictError, InvalidInputError, NotFoundError
+from review.exceptions import ConflictError, InvalidInputError
 from review.models import DocumentType, Role
 from review.selectors.access import Actor, access_document_type, access_project
-from review.selectors.document_types import document_types_for
+from review.selectors.document_types import document_types_for, type_among
 from review.selectors.events import latest_event_id
 from review.selectors.targets import access_stopped, access_target
-from review.web.pages import page, render_in_project
+from review.web.pages import go_to_first_type, page, render_in_project
 from review.web.policy_view import field_paths
 from review.web.targets_view import problem_in_words, target_in, targets_page
 
@@ -22,11 +22,7 @@ from review.web.targets_view import problem_in_words, target_in, targets_page
 @page
 def overview(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Go to the first document type."""
-    project = access_project(actor, slug, Role.MANAGER)
-    first = document_types_for(project).first()
-    if first is not None:
-        return redirect("type_targets", slug=slug, type_slug=first.slug)
-    return render_in_project(request, actor, project, "pages/targets.html", {"view": None})
+    return go_to_first_type(request, actor, slug, "type_targets", "pages/targets.html")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -36,9 +32,7 @@ def targets(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Ht
     last_event_id = latest_event_id()
     project = access_project(actor, slug, Role.MANAGER)
     types = list(document_types_for(project))
-    document_type = next((one for one in types if one.slug == type_slug), None)
-    if document_type is None:
-        raise NotFoundError
+    document_type = type_among(types, type_slug)
     problems: list[str] = []
     if request.method == "POST":
         problems = _change(request, actor, document_type)
