@@ -29,7 +29,7 @@ from review.models import (
     TrainingState,
 )
 from review.selectors.access import SYSTEM, Actor
-from review.selectors.calibration import LabelsToCalibrate, evidence_to_calibrate
+from review.selectors.calibration import LabelsToCalibrate, evidence_to_calibrate, types_to_calibrate
 from review.selectors.engines import base_of
 from review.selectors.training import Taught, base_to_learn_on, is_training, newest_label_id, types_with_new_labels
 
@@ -59,21 +59,34 @@ def request_training(
         raise ConflictError(message, code="nothing_read")
     try:
         with transaction.atomic(durable=True):
-            run = TrainingRun.objects.create(
-                project=project,
-                document_type=document_type,
-                kind=kind,
-                base=base,
-                seed=seed,
-                snapshot={"labels_up_to": newest_label_id(project, document_type)},
-                requested_by=actor.user,
-            )
-            enqueue(TRAIN, run.pk, timeout_seconds=TRAINING_TIMEOUT_SECONDS)
-            record_audit(actor, "training.requested", run, project=project, detail={"kind": str(kind), "seed": seed})
-            _publish(run, "training.requested")
+            run = _queue(actor, project, document_type, kind=kind, base=base, seed=seed)
     except IntegrityError:
         message = _("Such a training is under way already. Wait until it is done, or cancel it.")
         raise ConflictError(message, code="training_under_way") from None
+    return run
+
+
+def _queue(
+    actor: Actor,
+    project: Project,
+    document_type: DocumentType | None,
+    *,
+    kind: ModelKind,
+    base: EngineVersion | None,
+    seed: int = 0,
+) -> TrainingRun:
+    run = TrainingRun.objects.create(
+        project=project,
+        document_type=document_type,
+        kind=kind,
+        base=base,
+        seed=seed,
+        snapshot={"labels_up_to": newest_label_id(project, document_type)},
+        requested_by=actor.user,
+    )
+    enqueue(TRAIN, run.pk, timeout_seconds=TRAINING_TIMEOUT_SECONDS)
+    record_audit(actor, "training.requested", run, project=project, detail={"kind": str(kind), "seed": seed})
+    _publish(run, "training.requested")
     return run
 
 
@@ -84,18 +97,32 @@ def _version_to_learn_on(kind: ModelKind, document_type: DocumentType) -> Engine
 
 
 def request_due_trainings() -> int:
-    """Queue a training for each type on which STET_TRAIN_EVERY verdicts have come since its last; return how many."""
-    if not settings.STET_TRAIN_EVERY:
+    """Queue what is due of each type, one training of a type at a time; return how many.
+
+    A locator is due when STET_TRAIN_EVERY verdicts have come since the last one, a calibrator when so many values were
+    examined on the evidence of the version that reads now. The locator goes first: once it reads, that evidence is
+    another.
+    """
+    at_least = settings.STET_TRAIN_EVERY
+    if not at_least:
         return 0
-    n_requested = 0
-    for document_type in types_with_new_labels(settings.STET_TRAIN_EVERY):
-        if is_training(document_type) or base_to_learn_on(document_type) is None:
-            continue
-        request_training(
-            actor=SYSTEM, project=document_type.project, document_type=document_type, kind=ModelKind.LOCATOR
-        )
-        n_requested += 1
-    return n_requested
+    due = [(one, ModelKind.LOCATOR) for one in types_with_new_labels(at_least)]
+    due += [(one, ModelKind.CALIBRATOR) for one in types_to_calibrate(at_least)]
+    return sum(_request_alone(document_type, kind) for document_type, kind in due)
+
+
+def _request_alone(document_type: DocumentType, kind: ModelKind) -> bool:
+    """Queue a training that nobody asked for, unless another one of the type is under way; whether it was queued."""
+    base = _version_to_learn_on(kind, document_type)
+    if base is None:
+        return False
+    with transaction.atomic(durable=True):
+        # Every host looks for what is due: of two at the same moment the second one sees what the first one queued.
+        DocumentType.objects.select_for_update(no_key=True).only("pk").get(pk=document_type.pk)
+        if is_training(document_type):
+            return False
+        _queue(SYSTEM, document_type.project, document_type, kind=kind, base=base)
+    return True
 
 
 def cancel_training(*, actor: Actor, run: TrainingRun) -> TrainingRun:

@@ -9,7 +9,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from review.accuracy.calibration import LabelledField
 from review.accuracy.calibrators import Calibrator, calibrator_from_json
-from review.models import DocumentType, EngineVersion, FieldPrediction, FieldReview
+from review.models import DocumentType, EngineVersion, FieldPrediction, FieldReview, ModelKind, TrainingRun
 from review.routing.calibration_split import is_for_calibration
 from review.routing.paths import column_path
 from review.selectors.engines import evidence_version
@@ -48,19 +48,31 @@ def with_evidence_of(evidence: EngineVersion) -> QuerySet[EngineVersion]:
     return EngineVersion.objects.filter(Q(pk=evidence.pk) | calibrated)
 
 
+def types_to_calibrate(at_least: int) -> Iterator[DocumentType]:
+    """Yield the types of which so many values were examined since a calibrator was last trained on this evidence.
+
+    The evidence is that of the version that reads now: once a new locator is live, or another reader, what was examined
+    before says nothing of it, and counting begins anew.
+    """
+    newest: dict[tuple[int | None, int | None], int] = {}
+    runs = TrainingRun.objects.filter(kind=ModelKind.CALIBRATOR)
+    for type_id, base_id, up_to in runs.order_by("pk").values_list("document_type", "base", "snapshot__labels_up_to"):
+        newest[type_id, base_id] = up_to or 0
+    for document_type in DocumentType.objects.filter(active_version__isnull=False).select_related("project"):
+        evidence = evidence_to_calibrate(document_type)
+        if evidence is not None:
+            labels = _that_may_teach(document_type, evidence)
+            # No more rows are looked at than decide it.
+            if labels.filter(pk__gt=newest.get((document_type.pk, evidence.pk), 0))[:at_least].count() >= at_least:
+                yield document_type
+
+
 def labels_to_calibrate(document_type: DocumentType, evidence: EngineVersion, up_to: int) -> LabelsToCalibrate:
     """Return the newest labels of a type, up to an id, whose evidence is that of a version and that may teach.
 
     Left out are documents that are held out, and those that are left to certify thresholds.
     """
-    labels = FieldReview.objects.filter(
-        document_type=document_type,
-        engine_version__in=with_evidence_of(evidence),
-        is_in_sample=True,
-        is_correct__isnull=False,
-        confidence__isnull=False,
-        pk__lte=up_to,
-    )
+    labels = _that_may_teach(document_type, evidence).filter(pk__lte=up_to)
     rows = list(labels.order_by("-pk").values_list("pk", "document_id", "document__sha256")[:NEWEST])
     shut_out = shut_out_ids(document_type.project, {document_id for _pk, document_id, _sha in rows})
     salt = split_salt(document_type.pk)
@@ -68,6 +80,16 @@ def labels_to_calibrate(document_type: DocumentType, evidence: EngineVersion, up
     kept = [pk for pk, _document_id, sha256 in allowed if is_for_calibration(sha256, salt)]
     left_out = {"held_out": len(rows) - len(allowed), "for_certificates": len(allowed) - len(kept)}
     return LabelsToCalibrate(tuple(sorted(kept)), left_out)
+
+
+def _that_may_teach(document_type: DocumentType, evidence: EngineVersion) -> QuerySet[FieldReview]:
+    return FieldReview.objects.filter(
+        document_type=document_type,
+        engine_version__in=with_evidence_of(evidence),
+        is_in_sample=True,
+        is_correct__isnull=False,
+        confidence__isnull=False,
+    )
 
 
 def labelled_fields(label_ids: Sequence[int]) -> Iterator[LabelledField]:

@@ -101,11 +101,9 @@ def types_with_new_labels(at_least: int) -> Iterator[DocumentType]:
 
 
 def is_training(document_type: DocumentType) -> bool:
-    """Whether a locator of the type is being trained, or waits to be."""
+    """Whether something of the type is being trained, or waits to be: its locator or its calibrator."""
     unfinished = (TrainingState.QUEUED, TrainingState.RUNNING)
-    return TrainingRun.objects.filter(
-        document_type=document_type, kind=ModelKind.LOCATOR, state__in=unfinished
-    ).exists()
+    return TrainingRun.objects.filter(document_type=document_type, state__in=unfinished).exists()
 
 
 def documents_to_learn_from(document_type: DocumentType, base: EngineVersion) -> Taught:
