@@ -205,13 +205,13 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "Band": "review.models.documents.BAND_CHOICES",
         "DocumentStatus": "review.models.DocumentStatus",
-        "ExportState": "review.models.ExportState",
         "ModelKind": "review.models.ModelKind",
         "PolicyState": "review.models.PolicyState",
         "Role": "review.models.Role",
         "TaskKind": "review.models.TaskKind",
         "TaskState": "review.models.TaskState",
         "Verdict": "review.models.Verdict",
+        "WorkState": "review.models.WorkState",
     },
 }
 

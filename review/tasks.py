@@ -48,9 +48,8 @@ from review.actions.recovery import (
     note_models,
     prune,
     prune_incoming,
-    requeue_exports,
-    requeue_snapshots,
     requeue_stalled,
+    requeue_work,
 )
 from review.actions.regions import give_up_regions
 from review.actions.shadows import requeue_shadows
@@ -311,17 +310,16 @@ def sweep(*, is_engine_checked: bool = True) -> None:
         note_engine(name=worker_name(), engine_error=engine_error())
         note_models(name=worker_name(), errors=model_errors())
     n_freed, n_stalled, n_shadows = free_claims(), requeue_stalled(), requeue_shadows()
-    n_exports = requeue_exports() + requeue_snapshots()
-    n_trainings = requeue_trainings()
+    n_trainings, n_work = requeue_trainings(), requeue_work()
     give_up_regions(actor=SYSTEM)
-    if n_freed or n_stalled or n_exports or n_shadows or n_trainings:
+    if n_freed or n_stalled or n_shadows or n_trainings or n_work:
         log.warning(
             "set going again",
             pages=n_freed,
             documents=n_stalled,
-            exports=n_exports,
             shadows=n_shadows,
             trainings=n_trainings,
+            **n_work,
         )
     prune()
     prune_incoming()

@@ -14,7 +14,6 @@ from django.conf import settings
 from django.utils import timezone
 
 from review.actions.exports import (
-    ClaimedExport,
     claim_export,
     fail_export,
     finish_export,
@@ -24,7 +23,7 @@ from review.actions.exports import (
 from review.exceptions import StorageFullError
 from review.exports.formats import FORMATS, Written, write_records
 from review.exports.snapshot_formats import DEFAULT_ARCHIVE, SnapshotChangedError, write_snapshot
-from review.models import Project, Snapshot
+from review.models import DatasetExport, Project, Snapshot
 from review.tasks import task
 
 __all__ = ["SnapshotChangedError", "Written", "write_archive", "write_export", "write_file"]
@@ -91,9 +90,9 @@ class _NoLongerOursError(Exception):
     """The export was cancelled, or another process has taken it over."""
 
 
-def _write_claimed(claim: ClaimedExport, path: Path) -> Written:
+def _write_claimed(claim: DatasetExport, path: Path) -> Written:
     """Write the export's file, telling how far it is about once a second; raise _NoLongerOursError."""
-    export, last = claim.export, time.monotonic()
+    last = time.monotonic()
 
     def tell(written: Written) -> None:
         nonlocal last
@@ -102,9 +101,9 @@ def _write_claimed(claim: ClaimedExport, path: Path) -> Written:
             if not note_export_progress(claim=claim, n_written=written.n_records):
                 raise _NoLongerOursError
 
-    if export.snapshot is not None:
-        return _write_archive(export.snapshot, export.format, path, export.archive, tell=tell)
-    return _write(export.project, export.format, path, snapshot_at=export.snapshot_at, since=export.since, tell=tell)
+    if claim.snapshot is not None:
+        return _write_archive(claim.snapshot, claim.format, path, claim.archive, tell=tell)
+    return _write(claim.project, claim.format, path, snapshot_at=claim.snapshot_at, since=claim.since, tell=tell)
 
 
 def _write(
@@ -148,12 +147,12 @@ def _write_archive(
 
 
 @contextmanager
-def _scratch_file(claim: ClaimedExport) -> Iterator[Path]:
+def _scratch_file(claim: DatasetExport) -> Iterator[Path]:
     """Yield where to write; what an earlier attempt left there when it was killed goes first."""
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
-    for left in folder.glob(f"export-{claim.export.pk}-*.part"):
+    for left in folder.glob(f"export-{claim.pk}-*.part"):
         left.unlink(missing_ok=True)
-    path = folder / f"export-{claim.export.pk}-{claim.attempt}.part"
+    path = folder / f"export-{claim.pk}-{claim.n_attempts}.part"
     try:
         yield path
     finally:

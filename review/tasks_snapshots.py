@@ -11,7 +11,6 @@ import structlog
 from inference.fields.grouping import Grouping, Looked, split_groups
 from inference.types import ValueType, Word
 from review.actions.snapshots import (
-    ClaimedSnapshot,
     add_to_snapshot,
     claim_snapshot,
     fail_snapshot,
@@ -88,15 +87,14 @@ class _Side:
         }
 
 
-def _take(claim: ClaimedSnapshot) -> None:
-    snapshot = claim.snapshot
+def _take(snapshot: Snapshot) -> None:
     held_out = held_out_of(snapshot.project)
     if held_out.looks is None:
         raise _HeldOutUnknownError
     manifest = ManifestBuilder()
     for why, n in left_out_before(snapshot).items():
         manifest.leave_out(why, n)
-    groups = _grouped(claim, held_out, manifest)
+    groups = _grouped(snapshot, held_out, manifest)
     train = 1 - snapshot.validation_share - snapshot.test_share
     shares = (
         (Split.TRAIN.value, train),
@@ -112,10 +110,10 @@ def _take(claim: ClaimedSnapshot) -> None:
             manifest.take_in(one)
             sides[item.split].add(item)
         n_looked += len(batch)
-        if not add_to_snapshot(claim=claim, items=items, n_done=n_looked // 2):
+        if not add_to_snapshot(claim=snapshot, items=items, n_done=n_looked // 2):
             raise _NoLongerOursError
     built = manifest.build(snapshot, {side: counted.as_json() for side, counted in sides.items()})
-    if not finish_snapshot(claim=claim, manifest=built):
+    if not finish_snapshot(claim=snapshot, manifest=built):
         raise _NoLongerOursError
 
 
@@ -133,20 +131,20 @@ def _item(snapshot: Snapshot, one: Candidate, groups: dict[str, str], splits: di
     )
 
 
-def _grouped(claim: ClaimedSnapshot, held_out: HeldOut, manifest: ManifestBuilder) -> dict[str, str]:
+def _grouped(snapshot: Snapshot, held_out: HeldOut, manifest: ManifestBuilder) -> dict[str, str]:
     """Return the group of each document by its SHA-256, and count in the manifest what is left out and why."""
     grouping, n_done, left_out = Grouping(), 0, manifest.left_out
-    for batch in _held(claim.snapshot, held_out, left_out):
+    for batch in _held(snapshot, held_out, left_out):
         for one in batch:
             grouping.add(_looked(one))
         n_done += len(batch)
-        if not note_snapshot_progress(claim=claim, n_done=n_done // 2):
+        if not note_snapshot_progress(claim=snapshot, n_done=n_done // 2):
             raise _NoLongerOursError
     pairs = list(grouping.near_looks())
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
         part = pairs[start : start + _PAIRS_AT_ONCE]
         words: defaultdict[str, tuple[Word, ...]] = defaultdict(tuple)
-        words.update(words_of_first_pages(claim.snapshot, {key for pair in part for key in pair}))
+        words.update(words_of_first_pages(snapshot, {key for pair in part for key in pair}))
         grouping.join_looks(part, words)
     return grouping.groups()
 

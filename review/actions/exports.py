@@ -1,25 +1,22 @@
 """Exports are asked for, written in the background step by step, and kept as frozen files."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
-from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from review.actions._audit import record_audit
-from review.actions._enqueue import EXPORT_TIMEOUT_SECONDS, WRITE_EXPORT, enqueue
 from review.actions._storing import keep_file, minding_space
+from review.actions._work import GAVE_UP, cancel, end, find_free, is_worn_out, queue, step, take
 from review.exceptions import ConflictError, InvalidInputError
 from review.exports import snapshot_formats
 from review.exports.archive import ARCHIVES
 from review.exports.formats import FORMATS, Written
 from review.live.events import ExportEvent, ExportEventName, publish
-from review.models import DatasetExport, ExportState, Project, Snapshot
+from review.models import DatasetExport, Project, Snapshot, WorkState
 from review.selectors.access import SYSTEM, Actor
 from review.selectors.exports import records_to_export
 
@@ -27,7 +24,6 @@ __all__ = [
     "ARCHIVES",
     "FORMAT_NAMES",
     "SNAPSHOT_FORMAT_NAMES",
-    "ClaimedExport",
     "cancel_export",
     "claim_export",
     "fail_export",
@@ -42,15 +38,6 @@ __all__ = [
 FORMAT_NAMES = tuple(FORMATS)
 SNAPSHOT_FORMAT_NAMES = tuple(snapshot_formats.FORMATS)
 _ARCHIVE_TYPES = {"zip": "application/zip", "tar": "application/x-tar"}
-UNFINISHED = (ExportState.QUEUED, ExportState.RUNNING)
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimedExport:
-    """An export that this process writes now; whoever takes it over has a higher `attempt`."""
-
-    export: DatasetExport
-    attempt: int
 
 
 def request_export(*, actor: Actor, project: Project, format: str, since: datetime | None = None) -> DatasetExport:  # noqa: A002 - the name it has in the API
@@ -67,7 +54,7 @@ def request_export(*, actor: Actor, project: Project, format: str, since: dateti
         raise InvalidInputError.at("/since", _("Give the time with its zone, as in 2026-01-31T08:00:00Z."))
     with transaction.atomic(durable=True):
         export = DatasetExport.objects.create(project=project, format=format, since=since, requested_by=actor.user)
-        enqueue(WRITE_EXPORT, export.pk, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
+        queue(export)
         detail = {"format": format, "since": since.isoformat() if since is not None else None}
         record_audit(actor, "export.requested", export, project=project, detail=detail)
         _publish(export, "export.requested")
@@ -89,13 +76,13 @@ def request_snapshot_export(
         if value not in known:
             message = _("There is no such choice. Choose one of: %(known)s.") % {"known": ", ".join(known)}
             raise InvalidInputError.at(name, message)
-    if snapshot.state != ExportState.DONE:
+    if snapshot.state != WorkState.DONE:
         raise ConflictError(_("This snapshot is not taken. Wait until it is, or take another."))
     with transaction.atomic(durable=True):
         export = DatasetExport.objects.create(
             project_id=snapshot.project_id, snapshot=snapshot, format=format, archive=archive, requested_by=actor.user
         )
-        enqueue(WRITE_EXPORT, export.pk, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
+        queue(export)
         detail = {"format": format, "archive": archive, "snapshot": snapshot.pk}
         record_audit(actor, "export.requested", export, project=snapshot.project_id, detail=detail)
         _publish(export, "export.requested")
@@ -110,113 +97,75 @@ def media_type_of(export: DatasetExport) -> str:
 def cancel_export(*, actor: Actor, export: DatasetExport) -> DatasetExport:
     """Stop an export that is not finished; cancelling twice is cancelling once. Raise ConflictError if it is."""
     with transaction.atomic(durable=True):
-        mine = _export(export.pk).filter(state__in=UNFINISHED)
-        is_cancelled = mine.update(state=ExportState.CANCELLED, finished_at=timezone.now(), touched_at=timezone.now())
-        export.refresh_from_db()
-        if is_cancelled:
+        if cancel(export):
             record_audit(actor, "export.cancelled", export, project=export.project_id)
             _publish(export, "export.cancelled")
-        elif export.state != ExportState.CANCELLED:
+        elif export.state != WorkState.CANCELLED:
             raise ConflictError(_("This export is finished already and cannot be cancelled."))
     return export
 
 
-def claim_export(*, export_id: int) -> ClaimedExport | None:
+def claim_export(*, export_id: int) -> DatasetExport | None:
     """Claim an export for this process and count the attempt; None when there is nothing to do.
 
-    One that is being written may be taken over once its writer has not been heard of for STET_CLAIM_SECONDS; one
-    that has ended STET_MAX_ATTEMPTS writers fails. No audit row: nothing has happened yet.
+    One that has ended STET_MAX_ATTEMPTS writers fails. No audit row: nothing has happened yet.
     """
-    export = (
-        DatasetExport.objects.select_related("project", "snapshot__project")
-        .filter(pk=export_id, state__in=UNFINISHED)
-        .first()
-    )
-    if export is None or (export.state == ExportState.RUNNING and export.touched_at > _stale_before()):
+    export = find_free(DatasetExport.objects.select_related("project", "snapshot__project"), export_id)
+    if export is None:
         return None
-    if export.n_attempts >= settings.STET_MAX_ATTEMPTS:
-        fail_export(claim=ClaimedExport(export, export.n_attempts), code="gave_up")
+    if is_worn_out(export):
+        fail_export(claim=export, code=GAVE_UP)
         return None
     if export.snapshot is not None:
         n_records = export.snapshot.n_records
     else:
         n_records = records_to_export(export.project, snapshot_at=export.snapshot_at, since=export.since).count()
     with transaction.atomic(durable=True):
-        seen = _export(export_id).filter(state=export.state, n_attempts=export.n_attempts, touched_at=export.touched_at)
-        now = timezone.now()
-        mine = seen.update(
-            state=ExportState.RUNNING, n_attempts=F("n_attempts") + 1, n_records=n_records, n_written=0, touched_at=now
-        )
-        if not mine:
+        if not take(export, n_records=n_records, n_written=0):
             return None
-        export.refresh_from_db()
         _publish(export, "export.progressed")
-    return ClaimedExport(export, export.n_attempts)
+    return export
 
 
-def note_export_progress(*, claim: ClaimedExport, n_written: int) -> bool:
+def note_export_progress(*, claim: DatasetExport, n_written: int) -> bool:
     """Tell how far it is; false when it was cancelled or taken over, and the writer must stop. No audit row."""
     with transaction.atomic(durable=True):
-        if not _claimed(claim).update(n_written=n_written, touched_at=timezone.now()):
+        if not step(claim, n_written=n_written):
             return False
-        claim.export.n_written = n_written
-        _publish(claim.export, "export.progressed")
+        _publish(claim, "export.progressed")
     return True
 
 
-def finish_export(*, claim: ClaimedExport, path: Path, written: Written) -> bool:
+def finish_export(*, claim: DatasetExport, path: Path, written: Written) -> bool:
     """Keep the file at `path` (it may be moved away) and close the export; false when it is no longer ours.
 
     Raise StorageFullError. The attempt stands in the file's name: a writer that was overtaken takes away its own
     file and no other.
     """
-    export = claim.export
-    name = f"projects/{export.project_id}/exports/{export.pk}-{claim.attempt}-{written.sha256[:16]}.{export.extension}"
+    attempt = f"{claim.pk}-{claim.n_attempts}-{written.sha256[:16]}"
+    name = f"projects/{claim.project_id}/exports/{attempt}.{claim.extension}"
     keep_file(name, path, written.n_bytes)
+    n_records = written.n_records
     with transaction.atomic(durable=True):
-        now = timezone.now()
-        mine = _claimed(claim).update(
-            state=ExportState.DONE,
-            file=name,
-            sha256=written.sha256,
-            n_records=written.n_records,
-            n_written=written.n_records,
-            touched_at=now,
-            finished_at=now,
-        )
+        values = {"file": name, "sha256": written.sha256, "n_records": n_records, "n_written": n_records}
+        mine = end(claim, WorkState.DONE, **values)
         if mine:
-            export.refresh_from_db()
-            detail = {"sha256": written.sha256, "n_records": written.n_records}
-            record_audit(SYSTEM, "export.done", export, project=export.project_id, detail=detail)
-            _publish(export, "export.done")
+            detail = {"sha256": written.sha256, "n_records": n_records}
+            record_audit(SYSTEM, "export.done", claim, project=claim.project_id, detail=detail)
+            _publish(claim, "export.done")
     if not mine:
         default_storage.delete(name)
-    return bool(mine)
+    return mine
 
 
-def fail_export(*, claim: ClaimedExport, code: str) -> bool:
-    """Close an export that cannot be written; `code` says why ("storage_full", "gave_up", "snapshot_changed" …)."""
+def fail_export(*, claim: DatasetExport, code: str) -> bool:
+    """Close an export that cannot be written; `code` says why ("storage_full", GAVE_UP, "snapshot_changed" …)."""
     with transaction.atomic(durable=True):
-        now = timezone.now()
-        own = _export(claim.export.pk).filter(state__in=UNFINISHED, n_attempts=claim.attempt)
-        mine = own.update(state=ExportState.FAILED, error_code=code, touched_at=now, finished_at=now)
+        mine = end(claim, WorkState.FAILED, error_code=code)
         if mine:
-            claim.export.refresh_from_db()
-            record_audit(SYSTEM, "export.failed", claim.export, project=claim.export.project_id, detail={"error": code})
-            _publish(claim.export, "export.failed")
-    return bool(mine)
-
-
-def _export(export_id: int) -> QuerySet[DatasetExport]:
-    return DatasetExport.objects.filter(pk=export_id)
-
-
-def _claimed(claim: ClaimedExport) -> QuerySet[DatasetExport]:
-    return _export(claim.export.pk).filter(state=ExportState.RUNNING, n_attempts=claim.attempt)
-
-
-def _stale_before() -> datetime:
-    return timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+            record_audit(SYSTEM, "export.failed", claim, project=claim.project_id, detail={"error": code})
+            _publish(claim, "export.failed")
+    return mine
 
 
 def _publish(export: DatasetExport, name: ExportEventName) -> None:

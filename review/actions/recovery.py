@@ -6,49 +6,43 @@ does nothing. No audit rows: nothing is decided here.
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 from django_q.models import OrmQ, Task
 
 from review.actions._claims import is_of_dead_process, is_of_living_process, process_mark
 from review.actions._enqueue import (
-    EXPORT_TIMEOUT_SECONDS,
     READ_PAGE,
     ROUTE_RUN,
-    TAKE_SNAPSHOT,
-    WRITE_EXPORT,
     enqueue,
     enqueue_opening,
 )
 from review.actions._pages import has_unfinished_pages
+from review.actions._work import KINDS, left_work, requeue
 from review.models import (
     UNFINISHED_STATUSES,
-    DatasetExport,
     Document,
     DocumentStatus,
     Event,
-    ExportState,
     ExtractionRun,
     IdempotencyKey,
     PageRead,
     PageReadState,
     RawAnswer,
     RunState,
-    Snapshot,
     WorkerHeartbeat,
 )
-from review.selectors.workers import live_heartbeats, oldest_waiting_since
+from review.selectors.workers import live_heartbeats, queued_before
 
 PER_SWEEP = 500
 PER_PRUNING = 5_000
-_QUEUED_TOGETHER = timedelta(seconds=5)
 _KEY_HOURS = 48
 _LEFTOVER_SECONDS = 24 * 3600
 
@@ -143,12 +137,9 @@ def requeue_stalled() -> int:
     in a long queue documents wait long, and none of them is queued twice.
     """
     bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
-    waiting_since = oldest_waiting_since()
-    if waiting_since is not None:
-        bound = min(bound, waiting_since - _QUEUED_TOGETHER)
-    stalled = Document.objects.filter(status__in=UNFINISHED_STATUSES, touched_at__lt=bound, duplicate_of=None).order_by(
-        "touched_at"
-    )
+    stalled = Document.objects.filter(
+        status__in=UNFINISHED_STATUSES, touched_at__lt=queued_before(bound), duplicate_of=None
+    ).order_by("touched_at")
     n_queued = 0
     for document in stalled.only("pk", "status", "touched_at", "n_attempts", "n_pages")[:PER_SWEEP]:
         with transaction.atomic(durable=True):
@@ -175,32 +166,14 @@ def _requeue(document: Document) -> None:
         enqueue(ROUTE_RUN, run.pk)
 
 
-def requeue_exports() -> int:
-    """Queue exports again whose writer has not been heard of; return how many."""
-    return _requeue_silent(DatasetExport, WRITE_EXPORT)
-
-
-def requeue_snapshots() -> int:
-    """Queue snapshots again whose taker has not been heard of; return how many."""
-    return _requeue_silent(Snapshot, TAKE_SNAPSHOT)
-
-
-def _requeue_silent(model: type[DatasetExport] | type[Snapshot], task: str) -> int:
-    """Queue again what is unfinished and has not been touched for STET_CLAIM_SECONDS; return how many.
-
-    Back in the state QUEUED it is open to the next worker at once; the silent one, should it live, finds that it is no
-    longer its own.
-    """
-    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
-    rows: QuerySet[Any] = model._default_manager.all()
-    stalled = rows.filter(state__in=(ExportState.QUEUED, ExportState.RUNNING), touched_at__lt=bound)
-    ids: Sequence[int] = list(stalled.values_list("pk", flat=True)[:PER_SWEEP])
-    n_queued = 0
-    for pk in ids:
-        with transaction.atomic(durable=True):
-            if stalled.filter(pk=pk).update(state=ExportState.QUEUED, touched_at=timezone.now()):
-                enqueue(task, pk, timeout_seconds=EXPORT_TIMEOUT_SECONDS)
-                n_queued += 1
+def requeue_work() -> Mapping[str, int]:
+    """Queue again what else nobody is at any more (`review.actions._work`); return how much, by name, of what."""
+    n_queued: Counter[str] = Counter()
+    for model in KINDS:
+        for work in left_work(model, PER_SWEEP):
+            with transaction.atomic(durable=True):
+                if requeue(work):
+                    n_queued[str(model._meta.model_name)] += 1
     return n_queued
 
 

@@ -10,7 +10,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from review.exceptions import ConflictError, NotFoundError, StetError
-from review.models import DocumentType, EngineVersion, ExportState, Project, Snapshot, User
+from review.models import DocumentType, EngineVersion, Project, Snapshot, User, WorkState
 from review.selectors.access import SYSTEM, access_document_type, access_project, projects_for
 from review.selectors.document_types import document_types_for
 from review.selectors.engines import SHORTEST_PREFIX, access_engine_version, declared_engine_versions
@@ -61,7 +61,7 @@ def find_snapshot(snapshot_id: int) -> Snapshot:
     snapshot = any_snapshot(snapshot_id)
     if snapshot is None:
         raise CommandError(f"There is no snapshot {snapshot_id}. Take one: {command_line('snapshot --project …')}")
-    if snapshot.state != ExportState.DONE:
+    if snapshot.state != WorkState.DONE:
         raise CommandError(f"Snapshot {snapshot_id} is {snapshot.state}: only one that is done can be written.")
     return snapshot
 

@@ -3,7 +3,7 @@
 from review.models.accuracy import AccuracyRollup, Population, ThroughputRollup
 from review.models.audit import AuditEntry, IdempotencyKey
 from review.models.costs import CostModel
-from review.models.datasets import DatasetExport, ExportState, Holding, Personal, Snapshot, SnapshotItem, Split
+from review.models.datasets import DatasetExport, Holding, Personal, Snapshot, SnapshotItem, Split
 from review.models.desk import RegionReading, RegionState, TimeSpent
 from review.models.documents import UNFINISHED_STATUSES, Document, DocumentStatus, Page
 from review.models.engines import EngineVersion, RawAnswer, Reading, SelfTest
@@ -36,10 +36,12 @@ from review.models.schemas import DocumentType, SchemaVersion
 from review.models.second_looks import CheckSource, GroundTruth, ReviewerCheck, TruthOrigin
 from review.models.targets import FieldCertificate, FieldMonitor, FieldTarget
 from review.models.tenancy import ApiToken, Membership, Project, Role, Tenant, User
+from review.models.work import UNFINISHED_WORK, Work, WorkState
 
 __all__ = [
     "UNFINISHED_SHADOWS",
     "UNFINISHED_STATUSES",
+    "UNFINISHED_WORK",
     "AccuracyRollup",
     "ApiToken",
     "AuditEntry",
@@ -54,7 +56,6 @@ __all__ = [
     "EvaluationComparison",
     "EvaluationRun",
     "Event",
-    "ExportState",
     "ExtractionRun",
     "FieldCertificate",
     "FieldDecision",
@@ -112,5 +113,7 @@ __all__ = [
     "TruthOrigin",
     "User",
     "Verdict",
+    "Work",
+    "WorkState",
     "WorkerHeartbeat",
 ]

@@ -8,16 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from review.models.reviewing import Record
 from review.models.schemas import OrderedJSONField
 from review.models.tenancy import Project, User
-
-
-class ExportState(models.TextChoices):
-    """QUEUED and RUNNING end in DONE, FAILED (with an error code) or CANCELLED."""
-
-    QUEUED = "queued", _("queued")
-    RUNNING = "running", _("running")
-    DONE = "done", _("done")
-    FAILED = "failed", _("failed")
-    CANCELLED = "cancelled", _("cancelled")
+from review.models.work import Work
 
 
 class Holding(models.TextChoices):
@@ -44,7 +35,7 @@ class Split(models.TextChoices):
     TEST = "test", _("test")
 
 
-class Snapshot(models.Model):
+class Snapshot(Work):
     """Which records a project held at `taken_at`, and on which side of the split each stands; frozen once it is DONE.
 
     `manifest` says what it holds and what was left out and why (docs/exports.md); `sha256` is over it. The shares are
@@ -57,17 +48,12 @@ class Snapshot(models.Model):
     seed = models.CharField(_("seed"), max_length=64)
     validation_share = models.FloatField(_("share for validation"))
     test_share = models.FloatField(_("share for tests"))
-    state = models.CharField(_("state"), max_length=9, choices=ExportState.choices, default=ExportState.QUEUED)
-    error_code = models.CharField(_("error"), max_length=40, blank=True)
     n_records = models.PositiveBigIntegerField(_("records"), default=0)
     n_done = models.PositiveBigIntegerField(_("looked at"), default=0)
     manifest = OrderedJSONField(_("manifest"), default=dict)
     sha256 = models.CharField(_("SHA-256"), max_length=64, blank=True)
-    n_attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     requested_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     taken_at = models.DateTimeField(_("taken at"), auto_now_add=True)
-    touched_at = models.DateTimeField(_("last step at"), auto_now_add=True)
-    finished_at = models.DateTimeField(_("finished at"), null=True)
 
     class Meta:
         verbose_name = _("snapshot")
@@ -112,7 +98,7 @@ class SnapshotItem(models.Model):
         return f"snapshot item {self.pk}"
 
 
-class DatasetExport(models.Model):
+class DatasetExport(Work):
     """A file of records with provenance and labels, as they stood at `snapshot_at`, or of what a snapshot holds."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="exports")
@@ -120,17 +106,12 @@ class DatasetExport(models.Model):
     format = models.CharField(_("format"), max_length=20)
     archive = models.CharField(_("archive"), max_length=3, blank=True)
     since = models.DateTimeField(_("since"), null=True)
-    state = models.CharField(_("state"), max_length=9, choices=ExportState.choices, default=ExportState.QUEUED)
     n_records = models.PositiveBigIntegerField(_("records"), default=0)
     n_written = models.PositiveBigIntegerField(_("written"), default=0)
     file = models.FileField(_("file"), max_length=255, blank=True)
     sha256 = models.CharField(_("SHA-256"), max_length=64, blank=True)
-    error_code = models.CharField(_("error"), max_length=40, blank=True)
-    n_attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     requested_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     snapshot_at = models.DateTimeField(_("snapshot at"), auto_now_add=True)
-    touched_at = models.DateTimeField(_("last step at"), auto_now_add=True)
-    finished_at = models.DateTimeField(_("finished at"), null=True)
 
     class Meta:
         verbose_name = _("export")

@@ -16,7 +16,6 @@ from review.models import (
     DatasetExport,
     Document,
     DocumentStatus,
-    ExportState,
     FieldPrediction,
     FieldReview,
     Project,
@@ -25,6 +24,7 @@ from review.models import (
     RoutingDecision,
     TaskKind,
     TaskState,
+    WorkState,
 )
 from review.selectors.held_out import held_out_digests
 
@@ -104,7 +104,7 @@ def export_for_download(token: str) -> DatasetExport:
         pk = TimestampSigner(salt=_SALT).unsign(token, max_age=settings.STET_DOWNLOAD_SECONDS)
     except BadSignature:
         raise NotFoundError from None
-    export = DatasetExport.objects.select_related("project").filter(pk=pk, state=ExportState.DONE).first()
+    export = DatasetExport.objects.select_related("project").filter(pk=pk, state=WorkState.DONE).first()
     if export is None:
         raise NotFoundError
     return export

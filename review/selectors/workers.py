@@ -16,6 +16,7 @@ BEATS_MISSED = 4
 NO_WORKER, NO_MODEL = "waiting", "waiting_for_model"
 """What an unfinished document is shown as while nothing can go on with it, by what is missing."""
 _QUEUE_HEAD = 50
+_QUEUED_TOGETHER = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +97,13 @@ def oldest_waiting_since() -> datetime | None:
     head = OrmQ.objects.order_by("pk").values_list("lock", flat=True)[:_QUEUE_HEAD]
     now = timezone.now()
     return min((lock for lock in head if lock is not None and lock <= now), default=None)
+
+
+def queued_before(bound: datetime) -> datetime:
+    """Return the time before which what was queued is waited for by no task any more; `bound` at the latest.
+
+    What is older than everything that waits in the queue stands still. In a long queue work waits long, and none of it
+    is queued twice.
+    """
+    waiting_since = oldest_waiting_since()
+    return bound if waiting_since is None else min(bound, waiting_since - _QUEUED_TOGETHER)

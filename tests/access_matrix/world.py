@@ -18,7 +18,6 @@ from review.models import (
     EngineVersion,
     EvaluationComparison,
     EvaluationRun,
-    ExportState,
     FieldMonitor,
     FieldTarget,
     ModelKind,
@@ -33,6 +32,7 @@ from review.models import (
     Snapshot,
     TrainingRun,
     User,
+    WorkState,
 )
 from review.routing.monitor import Monitor
 from review.selectors.access import SYSTEM
@@ -106,7 +106,7 @@ class World:
         return DatasetExport.objects.create(
             project=self.cast.project,
             format="jsonl",
-            state=ExportState.DONE,
+            state=WorkState.DONE,
             sha256="0" * 64,
             file=ContentFile(b"{}\n", name="export.jsonl"),
         )
@@ -118,7 +118,7 @@ class World:
 
     @cached_property
     def taken_snapshot(self) -> Snapshot:
-        self.snapshot.state = ExportState.DONE
+        self.snapshot.state = WorkState.DONE
         self.snapshot.save()
         return self.snapshot
 

@@ -16,7 +16,6 @@ from django.core.management import call_command
 from review.exports.snapshot_formats import write_snapshot
 from review.models import (
     Document,
-    ExportState,
     ExtractionRun,
     FieldPrediction,
     Project,
@@ -24,6 +23,7 @@ from review.models import (
     Snapshot,
     SnapshotItem,
     Split,
+    WorkState,
 )
 from review.tasks_snapshots import take_snapshot
 from tests import factories
@@ -151,7 +151,7 @@ def grown(snapshot: Snapshot, project: Project, first: Record, n: int) -> Snapsh
         seed="bench",
         validation_share=0,
         test_share=0,
-        state=ExportState.DONE,
+        state=WorkState.DONE,
         n_records=n,
         manifest={"split": {"sides": sides | {Split.TRAIN.value: {"sha256": digest.hexdigest()}}}},
     )
@@ -198,7 +198,7 @@ def _measured(folder: Path, n_records: int, n_taken: int) -> int:
     snapshot = Snapshot.objects.create(project=project, seed="bench", validation_share=0, test_share=0)
     taking = spent(n_taken, lambda: _taken(snapshot))
     snapshot.refresh_from_db()
-    if snapshot.state != ExportState.DONE:
+    if snapshot.state != WorkState.DONE:
         sys.stderr.write(f"the snapshot was not taken: {snapshot.error_code}\n")
         return 1
     large = grown(snapshot, project, first, n_records)

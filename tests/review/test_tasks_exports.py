@@ -12,10 +12,10 @@ from pytest_django import Settings
 
 from review import tasks_exports
 from review.actions.exports import cancel_export, claim_export, request_export
-from review.actions.recovery import requeue_exports
+from review.actions.recovery import requeue_work
 from review.exceptions import StorageFullError
 from review.exports.formats import write_records
-from review.models import DatasetExport, Event, ExportState, Record
+from review.models import DatasetExport, Event, Record, WorkState
 from review.selectors.access import SYSTEM, Actor
 from review.tasks import TaskFailedError
 from review.tasks_exports import write_export, write_file
@@ -55,7 +55,7 @@ def test_an_export_is_written_and_kept(cast: Cast, scratch: Path, format_name: s
     write_export(export.pk)
     export.refresh_from_db()
     data = content(export)
-    assert (export.state, export.n_records, export.n_written) == (ExportState.DONE, 1, 1)
+    assert (export.state, export.n_records, export.n_written) == (WorkState.DONE, 1, 1)
     assert export.sha256 == hashlib.sha256(data).hexdigest()
     assert str(export.file.name).endswith(f".{format_name}")
     assert list(scratch.iterdir()) == []
@@ -84,10 +84,10 @@ def test_an_export_whose_writer_was_killed_is_written_from_the_beginning(
     assert claimed is not None
     (scratch / f"export-{export.pk}-1.part").write_bytes(b"half a li")
     settings.STET_CLAIM_SECONDS = 0
-    assert requeue_exports() == 1
+    assert requeue_work() == {"datasetexport": 1}
     write_export(export.pk)
     export.refresh_from_db()
-    assert (export.state, export.n_attempts) == (ExportState.DONE, 2)
+    assert (export.state, export.n_attempts) == (WorkState.DONE, 2)
     assert len(lines(content(export))) == 3
     assert list(scratch.iterdir()) == []
 
@@ -109,7 +109,7 @@ def test_a_full_disk_is_a_failure_that_says_so(
     monkeypatch.setattr("os.fsync", filled)
     write_export(export.pk)
     export.refresh_from_db()
-    assert (export.state, export.error_code, export.file.name) == (ExportState.FAILED, "storage_full", "")
+    assert (export.state, export.error_code, export.file.name) == (WorkState.FAILED, "storage_full", "")
     assert list(scratch.iterdir()) == []
 
 
@@ -125,7 +125,7 @@ def test_an_unforeseen_error_ends_the_export_and_keeps_its_message_to_itself(
         write_export(export.pk)
     assert "9.00" not in str(raised.value)
     export.refresh_from_db()
-    assert (export.state, export.error_code) == (ExportState.FAILED, "export_failed")
+    assert (export.state, export.error_code) == (WorkState.FAILED, "export_failed")
     assert list(scratch.iterdir()) == []
 
 
@@ -171,7 +171,7 @@ def test_an_export_cancelled_half_way_stops_and_leaves_nothing(
     one_by_one(monkeypatch, cancel)
     write_export(export.pk)
     assert seen == [1, 2]
-    assert DatasetExport.objects.get().state == ExportState.CANCELLED
+    assert DatasetExport.objects.get().state == WorkState.CANCELLED
     assert list(scratch.iterdir()) == []
     assert not default_storage.exists(f"projects/{cast.project.pk}/exports")
 

@@ -8,7 +8,7 @@ from pytest_django import Settings
 from review import tasks_snapshots
 from review.actions.snapshots import cancel_snapshot, claim_snapshot, request_snapshot
 from review.exports.frozen import frozen_row
-from review.models import ExportState, FieldReview, RegressionItem, RegressionSet, Snapshot, SnapshotItem, Verdict
+from review.models import FieldReview, RegressionItem, RegressionSet, Snapshot, SnapshotItem, Verdict, WorkState
 from review.selectors.access import SYSTEM
 from review.tasks import TaskFailedError
 from review.tasks_snapshots import take_snapshot
@@ -39,7 +39,7 @@ def test_a_snapshot_holds_what_people_settled_with_the_state_of_each_field(cast:
     verdicts = {"/total": ("corrected", "9.10"), "/date": ("confirmed", "2018-12-25")}
     record = add_reviewed(cast.document_type, "a", verdicts=verdicts)
     snapshot = taken(cast.project)
-    assert (snapshot.state, snapshot.n_records, snapshot.n_done) == (ExportState.DONE, 1, 1)
+    assert (snapshot.state, snapshot.n_records, snapshot.n_done) == (WorkState.DONE, 1, 1)
     (row,) = rows(snapshot)
     assert (row["record_id"], row["revision"], row["split"]) == (record.pk, 1, "train")
     states = {field["field_path"]: (field["state"], field["value"]) for field in row["fields"]}
@@ -140,7 +140,7 @@ def test_nothing_is_taken_where_the_look_of_a_regression_set_is_not_known(cast: 
     add_reviewed(cast.document_type, "a")
     hold_out(cast)
     snapshot = taken(cast.project)
-    assert (snapshot.state, snapshot.error_code) == (ExportState.FAILED, "held_out_unknown")
+    assert (snapshot.state, snapshot.error_code) == (WorkState.FAILED, "held_out_unknown")
     assert not SnapshotItem.objects.exists()
 
 
@@ -205,7 +205,7 @@ def test_a_snapshot_whose_taker_was_killed_is_taken_from_the_beginning(cast: Cas
     SnapshotItem.objects.create(snapshot=snapshot, record=record, split="test", group="x", row="{}")
     take_snapshot(snapshot.pk)
     snapshot.refresh_from_db()
-    assert (snapshot.state, snapshot.n_attempts, len(rows(snapshot))) == (ExportState.DONE, 2, 1)
+    assert (snapshot.state, snapshot.n_attempts, len(rows(snapshot))) == (WorkState.DONE, 2, 1)
     assert rows(snapshot)[0]["record_id"] == record.pk
 
 
@@ -221,7 +221,7 @@ def test_a_snapshot_that_is_cancelled_on_the_way_keeps_nothing(cast: Cast, monke
     monkeypatch.setattr(tasks_snapshots, "frozen_row", cancelling)
     take_snapshot(snapshot.pk)
     snapshot.refresh_from_db()
-    assert (snapshot.state, snapshot.manifest) == (ExportState.CANCELLED, {})
+    assert (snapshot.state, snapshot.manifest) == (WorkState.CANCELLED, {})
     assert not SnapshotItem.objects.exists()
 
 
@@ -236,7 +236,7 @@ def test_an_unforeseen_error_fails_the_snapshot(cast: Cast, monkeypatch: pytest.
     with pytest.raises(TaskFailedError):
         take_snapshot(snapshot.pk)
     snapshot.refresh_from_db()
-    assert (snapshot.state, snapshot.error_code) == (ExportState.FAILED, "snapshot_failed")
+    assert (snapshot.state, snapshot.error_code) == (WorkState.FAILED, "snapshot_failed")
 
 
 def test_a_personal_value_that_nobody_located_keeps_its_document_out(cast: Cast) -> None:

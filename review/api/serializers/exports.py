@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from review.api.fields import MomentField, ReadSerializer, WriteSerializer
-from review.models import DatasetExport, ExportState
+from review.models import DatasetExport, WorkState
 from review.selectors.exports import sign_download
 
 
@@ -17,7 +17,7 @@ class ExportSerializer(ReadSerializer):
     id = serializers.IntegerField()
     format = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)
-    state = serializers.ChoiceField(choices=ExportState.choices)
+    state = serializers.ChoiceField(choices=WorkState.choices)
     n_records = serializers.IntegerField()
     n_written = serializers.IntegerField()
     sha256 = serializers.CharField(help_text="Of the file, once it is done.")
@@ -33,7 +33,7 @@ class ExportSerializer(ReadSerializer):
     @extend_schema_field({"type": "string", "format": "uri", "nullable": True})
     def get_download_url(self, export: DatasetExport) -> str | None:
         """Return a fresh link to the file, None before there is one."""
-        if export.state != ExportState.DONE:
+        if export.state != WorkState.DONE:
             return None
         path = reverse("api:export_download", kwargs={"token": sign_download(export)})
         request = self.context.get("request")

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from review.api.fields import ReadSerializer, WriteSerializer
-from review.models import ExportState, Holding, Personal
+from review.models import Holding, Personal, WorkState
 
 
 class SnapshotSerializer(ReadSerializer):
@@ -15,7 +15,7 @@ class SnapshotSerializer(ReadSerializer):
     seed = serializers.CharField()
     validation_share = serializers.FloatField()
     test_share = serializers.FloatField()
-    state = serializers.ChoiceField(choices=ExportState.choices)
+    state = serializers.ChoiceField(choices=WorkState.choices)
     n_records = serializers.IntegerField()
     n_done = serializers.IntegerField()
     sha256 = serializers.CharField(help_text="Of the manifest, once it is taken.")

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from review.actions.snapshots import DEFAULT_SEED, DEFAULT_SHARE, request_snapshot
 from review.exceptions import StetError
 from review.management.lookup import find_project, problems_of
-from review.models import ExportState, Holding, Personal
+from review.models import Holding, Personal, WorkState
 from review.selectors.access import SYSTEM
 from review.tasks_snapshots import take_snapshot
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
             raise CommandError(problems_of(error)) from None
         take_snapshot(snapshot.pk)
         snapshot.refresh_from_db()
-        if snapshot.state != ExportState.DONE:
+        if snapshot.state != WorkState.DONE:
             raise CommandError(WHY_NOT.get(snapshot.error_code, f"It was not taken: {snapshot.error_code}."))
         if not snapshot.n_records:
             self.stderr.write(self.style.WARNING("The snapshot is empty: the project has no such records."))

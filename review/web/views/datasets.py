@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from review.actions.exports import request_snapshot_export
 from review.actions.snapshots import cancel_snapshot, request_snapshot
 from review.exceptions import StetError
-from review.models import ExportState, Role, Split
+from review.models import Role, Split, WorkState
 from review.selectors.access import Actor, access_project, access_snapshot
 from review.selectors.events import latest_event_id
 from review.selectors.exports import export_counts
@@ -64,7 +64,7 @@ def dataset(request: HttpRequest, actor: Actor, slug: str, snapshot_id: int) -> 
         return redirect("dataset", slug=slug, snapshot_id=snapshot_id)
     context = {
         "snapshot": snapshot,
-        "is_taken": snapshot.state == ExportState.DONE,
+        "is_taken": snapshot.state == WorkState.DONE,
         "sides": [(Split(name).label, side) for name, side in snapshot.manifest["split"]["sides"].items()]
         if snapshot.manifest
         else [],

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from review.actions.exports import cancel_export, media_type_of, request_export
 from review.exceptions import StetError
-from review.models import ExportState, Role
+from review.models import Role, WorkState
 from review.selectors.access import Actor, access_export, access_project
 from review.selectors.events import latest_event_id
 from review.selectors.exports import export_counts, exports_for
@@ -59,7 +59,7 @@ def cancel(request: HttpRequest, actor: Actor, slug: str, export_id: int) -> Htt
 def download(request: HttpRequest, actor: Actor, slug: str, export_id: int) -> HttpResponseBase:
     """Send the file of a finished export."""
     export = access_export(actor, slug, export_id)
-    if export.state != ExportState.DONE:
+    if export.state != WorkState.DONE:
         raise Http404
     name = f"{slug}-{export.pk}.{export.extension}"
     return send_file(request, export.file, media_type=media_type_of(export), etag=export.sha256, filename=name)

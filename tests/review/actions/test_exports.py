@@ -11,7 +11,6 @@ from pytest_django import Settings
 
 from review.actions.exports import (
     FORMAT_NAMES,
-    ClaimedExport,
     cancel_export,
     claim_export,
     fail_export,
@@ -20,10 +19,10 @@ from review.actions.exports import (
     note_export_progress,
     request_export,
 )
-from review.actions.recovery import requeue_exports
+from review.actions.recovery import requeue_work
 from review.exceptions import ConflictError, InvalidInputError
 from review.exports.formats import Written
-from review.models import AuditEntry, DatasetExport, Event, ExportState
+from review.models import AuditEntry, DatasetExport, Event, WorkState
 from review.selectors.access import Actor
 from tests.conftest import Cast
 from tests.review.labels import add_record
@@ -37,7 +36,7 @@ def queued() -> list[dict[str, Any]]:
     return [SignedPackage.loads(row.payload) for row in OrmQ.objects.order_by("pk")]
 
 
-def claim(export: DatasetExport) -> ClaimedExport:
+def claim(export: DatasetExport) -> DatasetExport:
     claimed = claim_export(export_id=export.pk)
     assert claimed is not None
     return claimed
@@ -57,7 +56,7 @@ def events(export: DatasetExport) -> list[tuple[str, str]]:
 def test_a_requested_export_is_queued_and_told(cast: Cast) -> None:
     since = timezone.now() - dt.timedelta(days=1)
     export = request(cast, since=since)
-    assert (export.state, export.requested_by, export.since) == (ExportState.QUEUED, cast.manager, since)
+    assert (export.state, export.requested_by, export.since) == (WorkState.QUEUED, cast.manager, since)
     (package,) = queued()
     assert (package["func"], package["args"]) == ("review.tasks_exports.write_export", (export.pk,))
     assert package["timeout"] > 3600
@@ -88,7 +87,7 @@ def test_a_claim_counts_what_is_to_be_written(cast: Cast) -> None:
     export = request(cast)
     add_record(cast.document_type)
     claimed = claim(export)
-    assert (claimed.attempt, claimed.export.state, claimed.export.n_records) == (1, ExportState.RUNNING, 1)
+    assert (claimed.n_attempts, claimed.state, claimed.n_records) == (1, WorkState.RUNNING, 1)
     assert events(export)[-1] == ("export.progressed", "running")
 
 
@@ -103,7 +102,7 @@ def test_a_claim_lost_to_another_process_is_none(cast: Cast, monkeypatch: pytest
 
     class Counted:
         def count(self) -> int:
-            DatasetExport.objects.filter(pk=export.pk).update(n_attempts=1, state=ExportState.RUNNING)
+            DatasetExport.objects.filter(pk=export.pk).update(n_attempts=1, state=WorkState.RUNNING)
             return 0
 
     monkeypatch.setattr("review.actions.exports.records_to_export", lambda *_, **__: Counted())
@@ -115,7 +114,7 @@ def test_a_writer_that_fell_silent_is_taken_over_and_finds_out(cast: Cast, setti
     first = claim(export)
     silence(export, settings.STET_CLAIM_SECONDS + 1)
     second = claim(export)
-    assert second.attempt == 2
+    assert second.n_attempts == 2
     assert not note_export_progress(claim=first, n_written=5)
     assert not fail_export(claim=first, code="export_failed")
     assert note_export_progress(claim=second, n_written=7)
@@ -129,12 +128,12 @@ def test_an_export_that_ends_each_of_its_writers_fails(cast: Cast, settings: Set
         silence(export, settings.STET_CLAIM_SECONDS + 1)
     assert claim_export(export_id=export.pk) is None
     export.refresh_from_db()
-    assert (export.state, export.error_code) == (ExportState.FAILED, "gave_up")
+    assert (export.state, export.error_code) == (WorkState.FAILED, "gave_up")
     assert events(export)[-1] == ("export.failed", "failed")
 
 
-@pytest.mark.parametrize("state", [ExportState.DONE, ExportState.FAILED, ExportState.CANCELLED])
-def test_what_is_over_is_not_claimed(cast: Cast, state: ExportState) -> None:
+@pytest.mark.parametrize("state", [WorkState.DONE, WorkState.FAILED, WorkState.CANCELLED])
+def test_what_is_over_is_not_claimed(cast: Cast, state: WorkState) -> None:
     export = request(cast)
     DatasetExport.objects.update(state=state)
     assert claim_export(export_id=export.pk) is None
@@ -148,7 +147,7 @@ def test_a_cancelled_export_stops_its_writer(cast: Cast) -> None:
     export = request(cast)
     claimed = claim(export)
     cancelled = cancel_export(actor=Actor(cast.manager), export=export)
-    assert cancelled.state == ExportState.CANCELLED
+    assert cancelled.state == WorkState.CANCELLED
     assert cancelled.finished_at is not None
     assert not note_export_progress(claim=claimed, n_written=1)
     assert claim_export(export_id=export.pk) is None
@@ -163,8 +162,8 @@ def test_cancelling_twice_is_cancelling_once(cast: Cast) -> None:
     assert AuditEntry.objects.filter(action="export.cancelled").count() == 1
 
 
-@pytest.mark.parametrize("state", [ExportState.DONE, ExportState.FAILED])
-def test_a_finished_export_cannot_be_cancelled(cast: Cast, state: ExportState) -> None:
+@pytest.mark.parametrize("state", [WorkState.DONE, WorkState.FAILED])
+def test_a_finished_export_cannot_be_cancelled(cast: Cast, state: WorkState) -> None:
     export = request(cast)
     DatasetExport.objects.update(state=state)
     with pytest.raises(ConflictError):
@@ -172,8 +171,8 @@ def test_a_finished_export_cannot_be_cancelled(cast: Cast, state: ExportState) -
     assert DatasetExport.objects.get().state == state
 
 
-def finish(claimed: ClaimedExport, folder: Path, data: bytes = b"{}\n") -> bool:
-    path = folder / f"{claimed.attempt}.part"
+def finish(claimed: DatasetExport, folder: Path, data: bytes = b"{}\n") -> bool:
+    path = folder / f"{claimed.n_attempts}.part"
     path.write_bytes(data)
     return finish_export(claim=claimed, path=path, written=Written(1, 0, len(data), "ab" * 32))
 
@@ -182,7 +181,7 @@ def test_a_finished_export_has_its_file(cast: Cast, tmp_path: Path) -> None:
     export = request(cast)
     assert finish(claim(export), tmp_path)
     export.refresh_from_db()
-    assert (export.state, export.n_records, export.n_written) == (ExportState.DONE, 1, 1)
+    assert (export.state, export.n_records, export.n_written) == (WorkState.DONE, 1, 1)
     assert export.sha256 == "ab" * 32
     with export.file.open() as file:
         assert file.read() == b"{}\n"
@@ -195,7 +194,7 @@ def test_finishing_what_was_cancelled_changes_nothing(cast: Cast, tmp_path: Path
     claimed = claim(export)
     cancel_export(actor=Actor(cast.manager), export=export)
     assert not finish(claimed, tmp_path)
-    assert DatasetExport.objects.get().state == ExportState.CANCELLED
+    assert DatasetExport.objects.get().state == WorkState.CANCELLED
     assert default_storage.listdir(f"projects/{cast.project.pk}/exports")[1] == []
 
 
@@ -218,7 +217,7 @@ def test_a_failed_export_says_why(cast: Cast) -> None:
     export = request(cast)
     assert fail_export(claim=claim(export), code="storage_full")
     export.refresh_from_db()
-    assert (export.state, export.error_code) == (ExportState.FAILED, "storage_full")
+    assert (export.state, export.error_code) == (WorkState.FAILED, "storage_full")
     assert AuditEntry.objects.get(action="export.failed").detail == {"error": "storage_full"}
 
 
@@ -228,11 +227,11 @@ def test_the_sweep_queues_again_what_stands_still(cast: Cast, settings: Settings
     if is_running:
         claim(export)
     OrmQ.objects.all().delete()
-    assert requeue_exports() == 0
+    assert requeue_work() == {}
     silence(export, settings.STET_CLAIM_SECONDS + 1)
-    assert requeue_exports() == 1
+    assert requeue_work() == {"datasetexport": 1}
     (package,) = queued()
     assert package["args"] == (export.pk,)
     assert package["timeout"] > 3600
-    assert requeue_exports() == 0
-    assert claim(export).attempt == 1 + is_running
+    assert requeue_work() == {}
+    assert claim(export).n_attempts == 1 + is_running

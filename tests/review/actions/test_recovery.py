@@ -23,8 +23,8 @@ from review.actions.recovery import (
     note_models,
     prune,
     prune_incoming,
-    requeue_exports,
     requeue_stalled,
+    requeue_work,
     take_over,
 )
 from review.models import (
@@ -210,8 +210,8 @@ def test_an_export_that_stands_still_is_queued_again(cast: Cast) -> None:
     for state, touched_at in [("running", old), ("queued", old), ("running", timezone.now()), ("done", old)]:
         export = DatasetExport.objects.create(project=cast.project, format="jsonl", state=state)
         DatasetExport.objects.filter(pk=export.pk).update(touched_at=touched_at)
-    assert requeue_exports() == 2
-    assert requeue_exports() == 0
+    assert requeue_work() == {"datasetexport": 2}
+    assert requeue_work() == {}
     assert {name for name, _ in queued()} == {"write_export"}
 
 

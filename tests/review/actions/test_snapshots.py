@@ -4,7 +4,7 @@ import pytest
 from pytest_django import Settings
 
 from review.actions.exports import request_snapshot_export
-from review.actions.recovery import requeue_snapshots
+from review.actions.recovery import requeue_work
 from review.actions.snapshots import (
     add_to_snapshot,
     cancel_snapshot,
@@ -15,7 +15,7 @@ from review.actions.snapshots import (
     request_snapshot,
 )
 from review.exceptions import ConflictError, InvalidInputError
-from review.models import AuditEntry, DatasetExport, Event, ExportState, Snapshot, SnapshotItem
+from review.models import AuditEntry, DatasetExport, Event, Snapshot, SnapshotItem, WorkState
 from review.selectors.access import SYSTEM, Actor
 from tests.conftest import Cast
 from tests.review.labels import add_record
@@ -33,7 +33,7 @@ def told(snapshot: Snapshot) -> list[str]:
 
 def test_a_snapshot_is_queued_with_one_audit_row_and_one_event(cast: Cast) -> None:
     snapshot = asked(cast, holding="settled", seed="2026")
-    assert (snapshot.state, snapshot.requested_by) == (ExportState.QUEUED, cast.manager)
+    assert (snapshot.state, snapshot.requested_by) == (WorkState.QUEUED, cast.manager)
     assert queued() == [("take_snapshot", snapshot.pk)]
     entry = AuditEntry.objects.get(action="snapshot.requested")
     assert entry.detail == {"holding": "settled", "personal": "kept", "seed": "2026"}
@@ -64,7 +64,7 @@ def test_cancelling_twice_is_cancelling_once(cast: Cast) -> None:
     snapshot = asked(cast)
     for _ in range(2):
         cancel_snapshot(actor=Actor(cast.manager), snapshot=snapshot)
-    assert snapshot.state == ExportState.CANCELLED
+    assert snapshot.state == WorkState.CANCELLED
     assert AuditEntry.objects.filter(action="snapshot.cancelled").count() == 1
     assert claim_snapshot(snapshot_id=snapshot.pk) is None
 
@@ -106,18 +106,18 @@ def test_a_snapshot_that_kills_its_takers_fails(cast: Cast, settings: Settings) 
     claims = [claim_snapshot(snapshot_id=snapshot.pk) for _ in range(3)]
     assert [claim is not None for claim in claims] == [True, True, False]
     snapshot.refresh_from_db()
-    assert (snapshot.state, snapshot.error_code) == (ExportState.FAILED, "gave_up")
+    assert (snapshot.state, snapshot.error_code) == (WorkState.FAILED, "gave_up")
     assert told(snapshot)[-1] == "snapshot.failed"
 
 
 def test_the_sweep_queues_a_silent_one_again(cast: Cast, settings: Settings) -> None:
     snapshot = asked(cast)
-    assert requeue_snapshots() == 0
+    assert requeue_work() == {}
     claim_snapshot(snapshot_id=snapshot.pk)
     settings.STET_CLAIM_SECONDS = -1
-    assert requeue_snapshots() == 1
+    assert requeue_work() == {"snapshot": 1}
     snapshot.refresh_from_db()
-    assert snapshot.state == ExportState.QUEUED
+    assert snapshot.state == WorkState.QUEUED
     assert len(queued()) == 2
 
 
@@ -125,10 +125,10 @@ def test_a_snapshot_is_written_in_the_formats_of_trainers(cast: Cast) -> None:
     snapshot = asked(cast)
     with pytest.raises(ConflictError):
         request_snapshot_export(actor=SYSTEM, snapshot=snapshot, format="coco")
-    snapshot.state = ExportState.DONE
+    snapshot.state = WorkState.DONE
     snapshot.save()
     export = request_snapshot_export(actor=Actor(cast.manager), snapshot=snapshot, format="coco", archive="tar")
-    assert (export.snapshot, export.extension, export.state) == (snapshot, "tar", ExportState.QUEUED)
+    assert (export.snapshot, export.extension, export.state) == (snapshot, "tar", WorkState.QUEUED)
     assert AuditEntry.objects.get(action="export.requested").detail["snapshot"] == snapshot.pk
     assert ("write_export", export.pk) in queued()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from review.exports.snapshot_formats import FORMATS, SnapshotChangedError
-from review.models import ExportState, SnapshotItem
+from review.models import SnapshotItem, WorkState
 from tests.conftest import Cast
 from tests.review.snapshots import add_reviewed, json_lines, taken, unpacked, written
 
@@ -20,7 +20,7 @@ def test_every_format_is_a_whole_archive_whose_checksums_hold(
     for number in range(3):
         add_reviewed(cast.document_type, f"r{number}", verdicts={"/total": ("corrected", "9.10")})
     snapshot = taken(cast.project)
-    assert snapshot.state == ExportState.DONE
+    assert snapshot.state == WorkState.DONE
     folder = unpacked(snapshot, name, tmp_path, archive=archive)
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     lines = (line.split("  ", 1) for line in (folder / "SHA256SUMS").read_text().splitlines())

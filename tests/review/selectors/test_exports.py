@@ -10,7 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from review.exceptions import NotFoundError
-from review.models import DatasetExport, ExportState, Record, ReviewTask, TaskState
+from review.models import DatasetExport, Record, ReviewTask, TaskState, WorkState
 from review.selectors.exports import (
     export_for_download,
     exports_for,
@@ -144,7 +144,7 @@ def test_labels_given_after_the_snapshot_are_left_out(cast: Cast) -> None:
     assert [label.verdict for label in item.labels["/total"]] == ["confirmed"]
 
 
-def make_export(cast: Cast, state: ExportState = ExportState.DONE) -> DatasetExport:
+def make_export(cast: Cast, state: WorkState = WorkState.DONE) -> DatasetExport:
     return DatasetExport.objects.create(project=cast.project, format="jsonl", state=state, requested_by=cast.manager)
 
 
@@ -178,8 +178,8 @@ def test_a_link_ends(cast: Cast, settings: Settings, monkeypatch: pytest.MonkeyP
         export_for_download(token)
 
 
-@pytest.mark.parametrize("state", [state for state in ExportState if state != ExportState.DONE])
-def test_only_a_finished_export_can_be_downloaded(cast: Cast, state: ExportState) -> None:
+@pytest.mark.parametrize("state", [state for state in WorkState if state != WorkState.DONE])
+def test_only_a_finished_export_can_be_downloaded(cast: Cast, state: WorkState) -> None:
     with pytest.raises(NotFoundError):
         export_for_download(sign_download(make_export(cast, state)))
 

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from review.models import DatasetExport, ExportState
+from review.models import DatasetExport, WorkState
 from review.selectors.exports import sign_download
 from tests.conftest import Cast
 
@@ -21,7 +21,7 @@ def finished(cast: Cast, format: str = "csv") -> DatasetExport:  # noqa: A002 - 
     return DatasetExport.objects.create(
         project=cast.project,
         format=format,
-        state=ExportState.DONE,
+        state=WorkState.DONE,
         n_records=1,
         n_written=1,
         sha256="a" * 64,

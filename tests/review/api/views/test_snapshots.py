@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from review.models import DatasetExport, ExportState, Snapshot
+from review.models import DatasetExport, Snapshot, WorkState
 from tests.conftest import Cast
 from tests.review.queueing import work_off
 from tests.review.snapshots import add_reviewed, taken
@@ -69,13 +69,13 @@ def test_an_archive_of_a_snapshot_that_is_not_taken_is_refused(cast: Cast, as_ma
 
 
 def test_an_unknown_format_is_refused(cast: Cast, as_manager: APIClient) -> None:
-    snapshot = make(cast, state=ExportState.DONE)
+    snapshot = make(cast, state=WorkState.DONE)
     answer = as_manager.post(f"{SNAPSHOTS}{snapshot.pk}/exports/", {"format": "xml"}, format="json")
     assert (answer.status_code, answer.json()["problems"][0]["pointer"]) == (400, "/format")
 
 
 def test_a_taken_snapshot_cannot_be_cancelled(cast: Cast, as_manager: APIClient) -> None:
-    queued, done = make(cast), make(cast, state=ExportState.DONE)
+    queued, done = make(cast), make(cast, state=WorkState.DONE)
     assert as_manager.delete(f"{SNAPSHOTS}{queued.pk}/").status_code == 204
     assert as_manager.delete(f"{SNAPSHOTS}{done.pk}/").status_code == 409
 
@@ -95,7 +95,7 @@ def test_exports_of_snapshots_are_not_among_those_of_the_records(cast: Cast, as_
 
 @pytest.mark.parametrize("path", ["", "{id}/exports/"])
 def test_a_list_costs_the_same_queries_however_long_it_is(cast: Cast, as_manager: APIClient, path: str) -> None:
-    snapshot = make(cast, state=ExportState.DONE)
+    snapshot = make(cast, state=WorkState.DONE)
     counts = []
     as_manager.get(SNAPSHOTS)
     for n in (1, 10):

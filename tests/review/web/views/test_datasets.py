@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from review.actions.exports import SNAPSHOT_FORMAT_NAMES
-from review.models import DatasetExport, ExportState, Snapshot
+from review.models import DatasetExport, Snapshot, WorkState
 from review.web.forms import SNAPSHOT_FORMATS
 from tests.conftest import Cast
 from tests.review.snapshots import add_reviewed, taken
@@ -66,18 +66,18 @@ def test_what_makes_no_sense_is_refused_beside_its_field(manager: Client, cast: 
 
 
 def test_a_running_snapshot_shows_how_far_it_is_and_can_be_cancelled(manager: Client, cast: Cast) -> None:
-    snapshot = make(cast, state=ExportState.RUNNING, n_records=500, n_done=170)
+    snapshot = make(cast, state=WorkState.RUNNING, n_records=500, n_done=170)
     for html in (page(manager, cast), page(manager, cast, snapshot)):
         assert '<progress max="500" value="170"' in html
     cancel = reverse("cancel_snapshot", args=[cast.project.slug, snapshot.pk])
     assert cancel in page(manager, cast)
     assert manager.post(cancel).status_code == 302
     snapshot.refresh_from_db()
-    assert snapshot.state == ExportState.CANCELLED
+    assert snapshot.state == WorkState.CANCELLED
 
 
 def test_a_failure_is_said_with_the_remedy(manager: Client, cast: Cast) -> None:
-    make(cast, state=ExportState.FAILED, error_code="held_out_unknown")
+    make(cast, state=WorkState.FAILED, error_code="held_out_unknown")
     assert "import the set again" in page(manager, cast)
 
 
@@ -94,11 +94,11 @@ def test_a_taken_snapshot_says_what_it_holds_and_what_was_left_out(manager: Clie
 
 
 def test_an_archive_is_asked_for_and_listed_with_its_checksum(manager: Client, cast: Cast) -> None:
-    snapshot = make(cast, state=ExportState.DONE)
+    snapshot = make(cast, state=WorkState.DONE)
     manager.post(reverse("dataset", args=[cast.project.slug, snapshot.pk]), {"format": "trl", "archive": "tar"})
     export = DatasetExport.objects.get()
     assert (export.snapshot, export.format, export.archive) == (snapshot, "trl", "tar")
-    DatasetExport.objects.update(state=ExportState.DONE, sha256="ab" * 32)
+    DatasetExport.objects.update(state=WorkState.DONE, sha256="ab" * 32)
     html = page(manager, cast, snapshot)
     assert "ab" * 32 in html
     assert reverse("download_export", args=[cast.project.slug, export.pk]) in html
@@ -113,7 +113,7 @@ def test_an_archive_cannot_be_asked_of_what_is_not_taken(manager: Client, cast: 
 
 
 def test_a_cancelled_archive_leads_back_to_its_data_set(manager: Client, cast: Cast) -> None:
-    snapshot = make(cast, state=ExportState.DONE)
+    snapshot = make(cast, state=WorkState.DONE)
     export = DatasetExport.objects.create(project=cast.project, snapshot=snapshot, format="coco", archive="zip")
     response = manager.post(reverse("cancel_export", args=[cast.project.slug, export.pk]))
     assert response["Location"] == reverse("dataset", args=[cast.project.slug, snapshot.pk])

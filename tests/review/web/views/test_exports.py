@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from review.actions.exports import FORMAT_NAMES
-from review.models import DatasetExport, DocumentStatus, ExportState, Record
+from review.models import DatasetExport, DocumentStatus, Record, WorkState
 from review.web.forms import EXPORT_FORMATS
 from tests import factories
 from tests.conftest import Cast
@@ -41,7 +41,7 @@ def test_an_export_is_asked_for_and_queued(manager: Client, cast: Cast, format_n
     )
     export = DatasetExport.objects.get()
     assert response.status_code == 302
-    assert (export.format, export.state, export.requested_by) == (format_name, ExportState.QUEUED, cast.manager)
+    assert (export.format, export.state, export.requested_by) == (format_name, WorkState.QUEUED, cast.manager)
     assert export.since == datetime(2026, 1, 31, tzinfo=UTC)
     assert "queued" in page(manager, cast)
 
@@ -55,26 +55,26 @@ def test_what_cannot_be_written_is_refused_beside_its_field(manager: Client, cas
 
 
 def test_a_running_export_shows_how_far_it_is(manager: Client, cast: Cast) -> None:
-    make(cast, state=ExportState.RUNNING, n_records=500, n_written=170)
+    make(cast, state=WorkState.RUNNING, n_records=500, n_written=170)
     html = page(manager, cast)
     assert '<progress max="500" value="170"' in html
     assert "170 / 500" in html
 
 
 def test_a_failed_export_says_why(manager: Client, cast: Cast) -> None:
-    make(cast, state=ExportState.FAILED, error_code="storage_full")
+    make(cast, state=WorkState.FAILED, error_code="storage_full")
     html = page(manager, cast)
     assert "the storage is full; free some space and ask again" in html
     assert "storage_full" not in html
 
 
 def test_an_empty_export_is_called_empty(manager: Client, cast: Cast) -> None:
-    make(cast, state=ExportState.DONE)
+    make(cast, state=WorkState.DONE)
     assert "It is empty" in page(manager, cast)
 
 
 def test_a_finished_export_is_downloaded(manager: Client, cast: Cast) -> None:
-    export = make(cast, state=ExportState.DONE, n_records=1, sha256="f" * 64)
+    export = make(cast, state=WorkState.DONE, n_records=1, sha256="f" * 64)
     export.file.save("x.jsonl", ContentFile(b'{"id": 1}\n'))
     address = reverse("download_export", args=[cast.project.slug, export.pk])
     assert address in page(manager, cast)
@@ -83,8 +83,8 @@ def test_a_finished_export_is_downloaded(manager: Client, cast: Cast) -> None:
     assert f'filename="{cast.project.slug}-{export.pk}.jsonl"' in response["Content-Disposition"]
 
 
-@pytest.mark.parametrize("state", [ExportState.QUEUED, ExportState.RUNNING, ExportState.FAILED, ExportState.CANCELLED])
-def test_an_unfinished_export_has_no_file(manager: Client, cast: Cast, state: ExportState) -> None:
+@pytest.mark.parametrize("state", [WorkState.QUEUED, WorkState.RUNNING, WorkState.FAILED, WorkState.CANCELLED])
+def test_an_unfinished_export_has_no_file(manager: Client, cast: Cast, state: WorkState) -> None:
     export = make(cast, state=state)
     address = reverse("download_export", args=[cast.project.slug, export.pk])
     assert address not in page(manager, cast)
@@ -95,18 +95,18 @@ def test_an_export_is_cancelled(manager: Client, cast: Cast) -> None:
     export = make(cast)
     manager.post(reverse("cancel_export", args=[cast.project.slug, export.pk]))
     export.refresh_from_db()
-    assert export.state == ExportState.CANCELLED
+    assert export.state == WorkState.CANCELLED
 
 
 def test_a_finished_export_cannot_be_cancelled_and_says_so(manager: Client, cast: Cast) -> None:
-    export = make(cast, state=ExportState.DONE)
+    export = make(cast, state=WorkState.DONE)
     response = manager.post(reverse("cancel_export", args=[cast.project.slug, export.pk]), follow=True)
     assert "finished already" in response.content.decode()
 
 
 @pytest.mark.parametrize(("who", "status"), [("viewer", 403), ("reviewer", 403), ("stranger", 404), ("nobody", 302)])
 def test_only_managers_ask_fetch_or_cancel(clients: dict[str, Client], cast: Cast, who: str, status: int) -> None:
-    export = make(cast, state=ExportState.DONE)
+    export = make(cast, state=WorkState.DONE)
     slug = cast.project.slug
     assert clients[who].post(reverse("exports", args=[slug]), {"format": "csv"}).status_code == status
     assert clients[who].get(reverse("download_export", args=[slug, export.pk])).status_code == status
@@ -115,7 +115,7 @@ def test_only_managers_ask_fetch_or_cancel(clients: dict[str, Client], cast: Cas
 
 
 def test_an_export_of_another_project_is_not_found(manager: Client, cast: Cast) -> None:
-    foreign = DatasetExport.objects.create(project=cast.other_project, format="csv", state=ExportState.DONE)
+    foreign = DatasetExport.objects.create(project=cast.other_project, format="csv", state=WorkState.DONE)
     assert manager.get(reverse("download_export", args=[cast.project.slug, foreign.pk])).status_code == 404
 
 
@@ -148,7 +148,7 @@ def test_the_counts_follow_the_day_that_is_tried(manager: Client, cast: Cast) ->
 
 
 def test_a_finished_export_shows_its_checksum(manager: Client, cast: Cast) -> None:
-    make(cast, state=ExportState.DONE, sha256="ab" * 32, n_records=1)
+    make(cast, state=WorkState.DONE, sha256="ab" * 32, n_records=1)
     html = page(manager, cast)
     assert f'title="SHA-256 {"ab" * 32}"' in html
     assert "abababababab…" in html
