@@ -24,7 +24,10 @@ exp(-stake x expected trials x (R(t) - target)).
 at least 7 in 10 of the way: it looks at confidences only, so a wrong promise costs automation and never the guarantee.
 
 **Repeated questions.** Each certificate is right with confidence 1 - delta by itself. Who asks again as labels arrive,
-until it works, must count the looks: with `look` = 1, 2, … the chance of *any* wrong certificate is at most delta.
+until it works, must count the looks: with `look` = 1, 2, … the chance of *any* wrong certificate is at most delta,
+provided that when to ask does not depend on what was found. An attempt that could not have passed had every value been
+right (`could_pass` false: too few trials, which confidences alone tell) cannot certify wrongly either: it spends
+nothing and is no look.
 
 **What it assumes.** The documents to come are like those examined: drawn from the same source in any order (a monitor,
 `review.routing.monitor`, watches over that). Confidence was fixed before these labels were seen: values that a
@@ -41,7 +44,7 @@ import numpy.typing as npt
 
 from review.routing.betting import alternative_for, log_wealth, trials_needed, upper_limit
 from review.routing.policy import Thresholds
-from review.routing.spending import share_of_look
+from review.routing.spending import share_of_attempt
 from review.routing.thinning import ExaminedValue, Trials, thin
 
 Floats = npt.NDArray[np.float64]
@@ -72,7 +75,7 @@ class Target:
     @property
     def level(self) -> float:
         """The probability with which this attempt may go wrong."""
-        return (1 - self.confidence) * (1.0 if self.look is None else share_of_look(self.look))
+        return (1 - self.confidence) * (1.0 if self.look is None else share_of_attempt(self.look))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ class Certificate:
     Of the trials `n_trials` lie at or above the threshold, `n_wrong` of them wrong; `upper_limit` bounds the wrong
     share. Of the frame's `n_frame` values `n_stored` would be stored without waiting for a person. Without a threshold
     the counts are those of the most promising one, and about `n_more_needed` further examined values are needed if
-    errors stay as rare as they were there; None: with such errors no number will do.
+    errors stay as rare as they were there; None: with such errors no number will do. `could_pass`: whether so many
+    trials would have carried anything, had all of them been right.
     """
 
     threshold: float | None
@@ -94,6 +98,7 @@ class Certificate:
     n_frame: int
     n_stored: int
     n_more_needed: int | None
+    could_pass: bool = True
 
     @property
     def is_automated(self) -> bool:
@@ -145,6 +150,7 @@ def certify(
         n_frame=len(routed),
         n_stored=0 if threshold is None else int(np.count_nonzero(routed >= threshold)),
         n_more_needed=needed,
+        could_pass=loosest_carried(n, np.zeros_like(n_wrong), planned, target) is not None,
     )
 
 

@@ -119,7 +119,10 @@ def newest_certificates(document_type: DocumentType) -> Mapping[str, FieldCertif
 
 
 def look_at(document_type: DocumentType, field_path: str, engine: EngineVersion, digest: str, target: float) -> int:
-    """Return which attempt it would be to certify the field on these labels: asking the same again is no new look."""
+    """Return which attempt it would be to certify the field on these labels.
+
+    Asking the same again is no new look, and an attempt that could not have passed was none.
+    """
     looks = FieldCertificate.objects.filter(
         document_type=document_type, field_path=field_path, engine_version=engine
     ).order_by("-look", "-id")
@@ -127,7 +130,7 @@ def look_at(document_type: DocumentType, field_path: str, engine: EngineVersion,
     if last is None:
         return 1
     is_same = (last.examined_digest, last.target) == (digest, target)
-    return last.look if is_same else last.look + 1
+    return last.look if is_same or not last.could_pass else last.look + 1
 
 
 def examined_fields(document_type: DocumentType) -> tuple[EngineVersion | None, Mapping[str, ExaminedField]]:

@@ -21,6 +21,7 @@ from scipy.special import bdtr
 from review.routing.monitor import Monitor, watch
 from review.routing.targets import Target, by_threshold, certify, loosest_carried, planned_trials
 from review.routing.thinning import ExaminedValue, Trials, thin
+from tests.bench import looks
 from tests.bench.report import Budget, finish, ratio, table, write
 from tests.review.routing.value_worlds import FAMILIES, World, make_world
 
@@ -30,6 +31,7 @@ TARGETS = (0.005, 0.01, 0.02)
 DELTA = 0.05
 LEAST_OF_ORACLE = 0.9
 DRIFTS = (1.0, 2.0, 3.0, 5.0, 10.0)
+AGAIN_HEADER = ("target", "spent", "broken at any look", "certified at any", "stored at the last")
 DRIFT_HEADER = ("wrong after", "audits before", "tripped", "audits until then")
 _MAPIE_THRESHOLDS = 60
 
@@ -180,6 +182,11 @@ def trips(fold: float, n_before: int, n_runs: int, seed: int) -> tuple[float, in
     return len(delays) / n_runs, int(np.median(delays)) if delays else None
 
 
+def _asked_again(n_worlds: int, seed: int) -> dict[tuple[float, str], list[looks.Asked]]:
+    made = (make_world(np.random.default_rng([seed, n]), FAMILIES[n % len(FAMILIES)]) for n in range(n_worlds))
+    return looks.ask_all(made, TARGETS, DELTA)
+
+
 def allowed_above(share: float, n: int) -> float:
     """Return a share with two standard errors of a simulation of n runs."""
     return share + 2 * float(np.sqrt(share * (1 - share) / n))
@@ -204,6 +211,10 @@ def main(arguments: Sequence[str]) -> int:
         share = ratio(stored, float(np.mean(of["oracle"].stored)))
         budgets.append(Budget(f"target {target:g}: worlds in which it is broken", broken, allowed))
         budgets.append(Budget(f"target {target:g}: stored ÷ oracle", share, LEAST_OF_ORACLE, is_floor=True))
+    whole_again = [looks.row(*key, asked) for key, asked in _asked_again(options.worlds, options.seed).items()]
+    write(table(AGAIN_HEADER, whole_again))
+    broken = max(float(row[2]) for row in whole_again if row[1] == "Stet")
+    budgets.append(Budget("asked again and again: worlds in which any answer breaks it", broken, allowed))
     drifts = [
         (f"{fold:g} %", n_before, *trips(fold, n_before, options.runs, options.seed))
         for fold in DRIFTS
@@ -214,4 +225,5 @@ def main(arguments: Sequence[str]) -> int:
     budgets.append(
         Budget("monitor: tripped though the target is kept", false_alarms, allowed_above(DELTA, options.runs))
     )
-    return finish("targets", header, whole, budgets, {"rows": whole, "drifts": drifts, "n_worlds": options.worlds})
+    figures = {"rows": whole, "again": whole_again, "drifts": drifts, "n_worlds": options.worlds}
+    return finish("targets", header, whole, budgets, figures)

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from review.routing.thinning import Trials
-from tests.bench import targets
+from review.routing.thinning import ExaminedValue, Trials
+from tests.bench import looks, targets
 from tests.bench.targets import Answers, Case
 from tests.review.routing.value_worlds import Truth, World
 
@@ -63,10 +63,33 @@ def test_a_monitor_that_sees_nothing_but_errors_trips_and_one_that_sees_few_does
     assert targets.trips(0.1, 0, 2, 1) == (0.0, None)
 
 
+def asked(confidences: list[float], n_wrong_first: int, way: str, target: float = 0.2) -> looks.Asked:
+    """What comes of asking a world of so many documents of 0.9, the first so many of them wrong."""
+    values = [ExaminedValue(f"{n:03}", "/a", one, n < n_wrong_first) for n, one in enumerate(confidences)]
+    world = World(values, np.array(confidences), TRUTH, 1)
+    return looks.ask(world, looks.trials_so_far(world), target, 0.05, looks.WAYS[way])
+
+
+def test_looks_that_could_not_pass_leave_the_first_share_to_the_one_that_can() -> None:
+    # Of 15 trials, all right, 0.8 of the allowance certifies 20 %; the four looks before have 0, 1, 3 and 7.
+    assert asked([0.9] * 15, 0, "Stet") == (True, False, 0.5)
+    assert asked([0.9] * 15, 0, "evenly") == (False, False, 0.0)
+    assert asked([0.9] * 14, 0, "one look") == (True, False, 0.5)
+
+
+def test_a_promise_broken_at_any_look_stays_broken() -> None:
+    # All values are stored from 0.4 on, 5 % of which are wrong in truth; the errors come too late to be seen.
+    late = [ExaminedValue(f"{n:03}", "/a", 0.4, n > 150) for n in range(200)]
+    world = World(late, np.full(200, 0.4), TRUTH, 1)
+    found = looks.ask(world, looks.trials_so_far(world), 0.04, 0.05, looks.WAYS["uncounted"])
+    assert found == (True, True, 0.0)
+
+
 def test_the_benchmark_runs_to_its_end_with_few_worlds(capsys: pytest.CaptureFixture[str]) -> None:
     targets.main(["--worlds", "4", "--runs", "1"])
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert result["benchmark"] == "targets"
     assert result["n_worlds"] == 4
     assert {row[2] for row in result["rows"]} == set(targets.METHODS)
-    assert len(result["budgets"]) == 2 * len(targets.TARGETS) + 1
+    assert len(result["again"]) == len(targets.TARGETS) * len(looks.WAYS)
+    assert len(result["budgets"]) == 2 * len(targets.TARGETS) + 2

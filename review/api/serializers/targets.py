@@ -26,7 +26,7 @@ class CertificateSerializer(ReadSerializer):
     n_more_needed = serializers.IntegerField(
         allow_null=True, help_text="About so many more examined values; null: automated, or no number will do."
     )
-    look = serializers.IntegerField(help_text="Which attempt this was.")
+    look = serializers.IntegerField(help_text="Which attempt this was; one that could not have passed does not count.")
     created_at = serializers.DateTimeField()
 
 

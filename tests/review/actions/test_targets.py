@@ -17,7 +17,7 @@ from review.models import (
     RoutingPolicy,
 )
 from review.routing.policy import PolicyRules, Thresholds
-from review.routing.spending import share_of_look
+from review.routing.spending import share_of_attempt
 from review.routing.targets import NOT_STORED, certify
 from review.selectors.access import Actor
 from tests import factories
@@ -127,9 +127,9 @@ def test_too_few_values_automate_nothing_and_say_how_many_more(cast: Cast) -> No
     policy = draft(cast)
     one = certificate(policy)
     assert (one.threshold, one.n_stored) == (None, 0)
-    # At 1 % and the level of a first look it takes some 398 in all.
-    assert one.n_more_needed is not None
-    assert 350 < one.n_more_needed < 420
+    # At 1 % and the level of a first look it takes 321 in all.
+    assert one.n_more_needed == 301
+    assert not one.could_pass
     assert rules_of(policy).thresholds_for("/total") == NOT_STORED
 
 
@@ -153,14 +153,29 @@ def test_nothing_to_certify_is_said(cast: Cast) -> None:
 
 def test_each_attempt_on_new_labels_is_a_look_and_the_same_labels_are_none(cast: Cast) -> None:
     set_audits(cast.document_type)
-    promise(cast.document_type, cast.manager)
-    examine(cast.document_type, good(5))
+    promise(cast.document_type, cast.manager, 0.2)
+    # Enough to pass had nothing been wrong.
+    examine(cast.document_type, [*good(30), *[(0.97, False)] * 10])
     assert [certificate(draft(cast)).look for _ in range(2)] == [1, 1]
+    assert FieldCertificate.objects.filter(could_pass=True, threshold=None).count() == 2
     examine(cast.document_type, good(1))
     assert certificate(draft(cast)).look == 2
-    promise(cast.document_type, cast.manager, 0.02)
+    promise(cast.document_type, cast.manager, 0.25)
     # Another question to the same labels is another look.
     assert certificate(draft(cast)).look == 3
+
+
+def test_an_attempt_that_could_not_have_passed_spends_nothing(cast: Cast) -> None:
+    set_audits(cast.document_type)
+    promise(cast.document_type, cast.manager, 0.2)
+    for _ in range(3):
+        examine(cast.document_type, good(4))
+        attempt = certificate(draft(cast))
+        assert (attempt.look, attempt.could_pass, attempt.threshold) == (1, False, None)
+    examine(cast.document_type, good(3))
+    # 0.8 ** 15 <= 0.05 * 0.8 < 0.8 ** 14: with the first look spent, it would have taken more.
+    attempt = certificate(draft(cast))
+    assert (attempt.look, attempt.could_pass, attempt.threshold) == (1, True, 0.97)
 
 
 def test_a_later_look_demands_more(cast: Cast) -> None:
@@ -168,10 +183,10 @@ def test_a_later_look_demands_more(cast: Cast) -> None:
     promise(cast.document_type, cast.manager)
     examine(cast.document_type, good(5))
     first = certificate(draft(cast))
-    FieldCertificate.objects.update(look=20, examined_digest="other")
+    FieldCertificate.objects.update(look=20, examined_digest="other", could_pass=True)
     later = certificate(draft(cast))
     assert later.look == 21
-    assert share_of_look(21) < share_of_look(1)
+    assert share_of_attempt(21) < share_of_attempt(1)
     assert first.n_more_needed is not None
     assert later.n_more_needed is not None
     assert later.n_more_needed > first.n_more_needed + 100
@@ -179,8 +194,8 @@ def test_a_later_look_demands_more(cast: Cast) -> None:
 
 def test_of_two_who_draft_at_the_same_moment_one_is_refused(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     set_audits(cast.document_type)
-    promise(cast.document_type, cast.manager)
-    examine(cast.document_type, good(5))
+    promise(cast.document_type, cast.manager, 0.2)
+    examine(cast.document_type, good(40))
     draft(cast)
     examine(cast.document_type, good(1))
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from review.routing.spending import share_of_look
+from review.routing.spending import share_of_attempt, share_of_look
 
 
 def test_the_shares_of_the_first_looks_and_of_all_others_make_one() -> None:
@@ -30,3 +30,21 @@ def test_late_looks_keep_more_than_squares_would_leave_them() -> None:
 def test_looks_are_counted_from_one(look: int) -> None:
     with pytest.raises(ValueError, match="from 1"):
         share_of_look(look)
+
+
+def test_the_shares_of_the_first_attempts_and_of_all_others_make_one() -> None:
+    n = 100_000
+    first = math.fsum(map(share_of_attempt, range(1, n + 1)))
+    assert first + 0.2 * math.log(2) / math.log(n + 1) == pytest.approx(1, abs=1e-9)
+
+
+def test_the_first_attempt_gets_most_and_later_ones_less_and_less() -> None:
+    shares = [share_of_attempt(attempt) for attempt in range(1, 200)]
+    assert shares[0] == 0.8
+    assert all(early > late > 0 for early, late in itertools.pairwise(shares))
+
+
+@pytest.mark.parametrize("attempt", [0, -1])
+def test_attempts_are_counted_from_one(attempt: int) -> None:
+    with pytest.raises(ValueError, match="from 1"):
+        share_of_attempt(attempt)

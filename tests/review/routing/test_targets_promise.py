@@ -12,7 +12,8 @@ from scipy.special import expit
 from review.accuracy.calibration import LabelledField, calibrate
 from review.routing.decide import FieldEvidence, decide
 from review.routing.sampling import Purpose, draw
-from review.routing.targets import Target, certify
+from review.routing.spending import share_of_attempt
+from review.routing.targets import Target, certify, loosest_carried
 from review.routing.thinning import ExaminedValue, thin
 from tests.bench.targets import Case, lucky_oracle
 from tests.review.routing.value_worlds import FAMILIES, FLOOR, RULES, World, inclusion_probabilities, make_world
@@ -78,6 +79,27 @@ def test_looks_that_are_counted_keep_the_promise_and_break_it_less_often_than_ot
             )
     assert broken[True] / n_worlds <= allowed(n_worlds)
     assert broken[False] > broken[True]
+
+
+def test_looks_that_cannot_pass_may_be_taken_for_nothing() -> None:
+    """The hardest case: a share just above the target, asked again and again from the first labels on."""
+    n_worlds, target = 1_000, 0.02
+    n_at_look = np.unique(np.geomspace(20, 1_500, 14).astype(int))
+    random = np.random.default_rng(8)
+    broken = {True: 0, False: 0}
+    for _ in range(n_worlds):
+        n_wrong = np.cumsum(random.random(n_at_look[-1]) < 0.0201)[n_at_look - 1]
+        for is_counted in broken:
+            look, is_broken = 1, False
+            for n, wrong in zip(n_at_look, n_wrong, strict=True):
+                level = DELTA * (share_of_attempt(look) if is_counted else 1.0)
+                at, none = np.array([n]), np.array([0])
+                wanted = Target(target, 1 - level)
+                is_broken |= loosest_carried(at, np.array([wrong]), float(n), wanted) is not None
+                look += loosest_carried(at, none, float(n), wanted) is not None
+            broken[is_counted] += is_broken
+    assert 0 < broken[True] / n_worlds <= allowed(n_worlds)
+    assert broken[True] < broken[False]
 
 
 def test_taking_labels_for_a_plain_sample_would_break_the_promise() -> None:
