@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('review', '0016_foreign_readings'),
+        ('review', '0017_work_of_one_shape'),
     ]
 
     operations = [
