@@ -14,8 +14,15 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from review.actions._claims import is_of_dead_process, new_claim_token
-from review.actions._enqueue import EXPORT_TIMEOUT_SECONDS, TAKE_SNAPSHOT, WRITE_EXPORT, enqueue
-from review.models import UNFINISHED_WORK, DatasetExport, Snapshot, Work, WorkState
+from review.actions._enqueue import (
+    EXPORT_TIMEOUT_SECONDS,
+    TAKE_SNAPSHOT,
+    TRAIN,
+    TRAINING_TIMEOUT_SECONDS,
+    WRITE_EXPORT,
+    enqueue,
+)
+from review.models import UNFINISHED_WORK, DatasetExport, Snapshot, TrainingRun, Work, WorkState
 from review.selectors.workers import queued_before
 
 GAVE_UP = "gave_up"
@@ -34,6 +41,8 @@ class _Task:
 _TASKS: Mapping[type[Work], _Task] = {
     DatasetExport: _Task(WRITE_EXPORT, EXPORT_TIMEOUT_SECONDS),
     Snapshot: _Task(TAKE_SNAPSHOT, EXPORT_TIMEOUT_SECONDS),
+    # One step, a field of 2,000 documents, may take minutes on a machine that is busy.
+    TrainingRun: _Task(TRAIN, TRAINING_TIMEOUT_SECONDS, silent_seconds=TRAINING_TIMEOUT_SECONDS / 2),
 }
 KINDS = tuple(_TASKS)
 

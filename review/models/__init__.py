@@ -19,7 +19,7 @@ from review.models.extraction import (
     RunState,
 )
 from review.models.foreign import ForeignReading
-from review.models.learning import ModelKind, TrainedModel, TrainingRun, TrainingState
+from review.models.learning import ModelKind, TrainedModel, TrainingRun
 from review.models.reviewing import (
     FieldEdit,
     FieldReview,
@@ -109,7 +109,6 @@ __all__ = [
     "TimeSpent",
     "TrainedModel",
     "TrainingRun",
-    "TrainingState",
     "TruthOrigin",
     "User",
     "Verdict",

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from review.models.schemas import DocumentType
 from review.models.tenancy import Project, User
+from review.models.work import Work
 
 
 class ModelKind(models.TextChoices):
@@ -17,18 +18,8 @@ class ModelKind(models.TextChoices):
     CLASSIFIER = "classifier", _("document-type classifier")
 
 
-class TrainingState(models.TextChoices):
-    """QUEUED and RUNNING end in DONE, FAILED (with an error code) or CANCELLED."""
-
-    QUEUED = "queued", _("queued")
-    RUNNING = "running", _("running")
-    DONE = "done", _("done")
-    FAILED = "failed", _("failed")
-    CANCELLED = "cancelled", _("cancelled")
-
-
-class TrainingRun(models.Model):
-    """One training, by a worker that claims it by compare-and-set on `claim_token`.
+class TrainingRun(Work):
+    """One training, by a worker.
 
     `snapshot` says exactly what it learned from (ids of reviews up to which, documents left out, a digest of all), so
     that snapshot and `seed` give the same model again. `base` is the engine version whose evidence it saw, null for a
@@ -39,19 +30,13 @@ class TrainingRun(models.Model):
     document_type = models.ForeignKey(DocumentType, on_delete=models.CASCADE, null=True, related_name="training_runs")
     kind = models.CharField(_("kind"), max_length=10, choices=ModelKind.choices)
     base = models.ForeignKey("review.EngineVersion", on_delete=models.PROTECT, null=True, related_name="+")
-    state = models.CharField(_("state"), max_length=9, choices=TrainingState.choices, default=TrainingState.QUEUED)
     seed = models.PositiveIntegerField(_("seed"), default=0)
     snapshot = models.JSONField(_("snapshot"), default=dict)
     n_steps = models.PositiveIntegerField(_("steps"), default=0)
     n_done = models.PositiveIntegerField(_("steps done"), default=0)
     metrics = models.JSONField(_("metrics"), default=dict)
-    claim_token = models.CharField(_("claim token"), max_length=32, blank=True)
-    n_attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
-    error_code = models.CharField(_("error"), max_length=40, blank=True)
     requested_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    touched_at = models.DateTimeField(_("last step at"), auto_now_add=True)
-    finished_at = models.DateTimeField(_("finished at"), null=True)
 
     class Meta:
         verbose_name = _("training run")

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from review.models import DocumentType, EngineVersion, ModelKind, Project, TrainedModel, TrainingRun, TrainingState
+from review.models import DocumentType, EngineVersion, ModelKind, Project, TrainedModel, TrainingRun, WorkState
 from review.selectors.calibration import calibrated_paths
 from review.selectors.rollouts import champion_of
 from review.selectors.training import training_runs_for
-
-UNFINISHED = (TrainingState.QUEUED, TrainingState.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ def reads_now(document_type: DocumentType) -> Reads:
 def newest_learned(project: Project) -> list[TrainingRun]:
     """Return the newest training that came to something of each document type and kind, newest first."""
     found: dict[tuple[int | None, str], TrainingRun] = {}
-    done = training_runs_for(project).filter(state=TrainingState.DONE, trained_model__isnull=False)
+    done = training_runs_for(project).filter(state=WorkState.DONE, trained_model__isnull=False)
     newest: dict[tuple[int | None, str], int] = {}
     for pk, document_type_id, kind in done.values_list("pk", "document_type", "kind").order_by("pk"):
         newest[document_type_id, kind] = pk

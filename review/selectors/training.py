@@ -9,6 +9,7 @@ from django.db.models import Max, Q, QuerySet
 from inference.types import PageReading
 from review.exceptions import NotFoundError
 from review.models import (
+    UNFINISHED_WORK,
     DocumentType,
     EngineVersion,
     ExtractionRun,
@@ -19,7 +20,6 @@ from review.models import (
     Record,
     TrainedModel,
     TrainingRun,
-    TrainingState,
     Verdict,
 )
 from review.selectors.engines import base_of
@@ -102,8 +102,7 @@ def types_with_new_labels(at_least: int) -> Iterator[DocumentType]:
 
 def is_training(document_type: DocumentType) -> bool:
     """Whether something of the type is being trained, or waits to be: its locator or its calibrator."""
-    unfinished = (TrainingState.QUEUED, TrainingState.RUNNING)
-    return TrainingRun.objects.filter(document_type=document_type, state__in=unfinished).exists()
+    return TrainingRun.objects.filter(document_type=document_type, state__in=UNFINISHED_WORK).exists()
 
 
 def documents_to_learn_from(document_type: DocumentType, base: EngineVersion) -> Taught:

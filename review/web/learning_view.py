@@ -8,9 +8,9 @@ from django.utils.formats import localize
 from django.utils.translation import gettext, gettext_lazy
 
 from review import words
-from review.models import EngineVersion, ModelKind, Project, TrainingRun
+from review.models import UNFINISHED_WORK, EngineVersion, ModelKind, Project, TrainingRun
 from review.selectors.document_types import document_types_for
-from review.selectors.learning import UNFINISHED, Reads, n_learned_from, newest_learned, reads_now, versions_made
+from review.selectors.learning import Reads, n_learned_from, newest_learned, reads_now, versions_made
 from review.selectors.training import training_runs_for
 from review.web.policy_view import field_paths
 
@@ -103,7 +103,7 @@ class RunRow:
     @property
     def is_unfinished(self) -> bool:
         """Whether it can be cancelled."""
-        return self.run.state in UNFINISHED
+        return self.run.state in UNFINISHED_WORK
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from review.actions.training import cancel_training, request_training, requeue_trainings
+from review.actions.recovery import requeue_work
+from review.actions.training import cancel_training, request_training
 from review.learning.examples import FieldExample
 from review.learning.locator import FieldFit, fit_field
-from review.models import EngineVersion, ModelKind, TrainedModel, TrainingRun, TrainingState
+from review.models import EngineVersion, ModelKind, TrainedModel, TrainingRun, WorkState
 from review.selectors.access import SYSTEM
 from review.selectors.training import composed_with
 from review.tasks import TaskFailedError
@@ -53,7 +54,7 @@ def ended(run: TrainingRun) -> TrainingRun:
 
 def test_what_people_settled_becomes_a_version_that_finds_it(cast: Cast, base: EngineVersion) -> None:
     run = ended(requested(cast))
-    assert (run.state, run.n_done, run.n_steps) == (TrainingState.DONE, 5, 5)
+    assert (run.state, run.n_done, run.n_steps) == (WorkState.DONE, 5, 5)
     version = composed_with(run.trained_model)
     assert version is not None
     scorer = scorer_of(version)
@@ -82,12 +83,12 @@ def test_a_training_that_is_killed_learns_the_same_the_next_time(
         with pytest.raises(KilledError):
             train(run.pk)
     run.refresh_from_db()
-    assert (run.state, run.n_done) == (TrainingState.RUNNING, 4)
+    assert (run.state, run.n_done) == (WorkState.RUNNING, 4)
     # What comes meanwhile is not in the snapshot.
     teach(cast.document_type, cast.reviewer, 99, base=base)
     TrainingRun.objects.filter(pk=run.pk).update(claim_token=DEAD)
-    assert requeue_trainings() == 1
-    assert ended(run).state == TrainingState.DONE
+    assert requeue_work() == {"trainingrun": 1}
+    assert ended(run).state == WorkState.DONE
     assert run.snapshot["documents"] == undisturbed.snapshot["documents"]
     assert run.trained_model.sha256 == undisturbed.trained_model.sha256
 
@@ -101,7 +102,7 @@ def test_a_training_is_cancelled_between_its_steps(
 ) -> None:
     run = requested(cast)
     n_fitted = _counting(monkeypatch, then=lambda: cancel_training(actor=SYSTEM, run=run))
-    assert ended(run).state == TrainingState.CANCELLED
+    assert ended(run).state == WorkState.CANCELLED
     assert len(n_fitted) == 1
     assert not TrainedModel.objects.exists()
 
@@ -124,7 +125,7 @@ def test_where_nothing_is_gained_nothing_is_made_and_it_says_why(cast: Cast) -> 
         alone = {"/total": [candidate(f"{number}.00", 1)]}
         teach(cast.document_type, cast.reviewer, number, base=base, value=f"{number}.00", stored=alone)
     run = ended(requested(cast))
-    assert (run.state, run.error_code) == (TrainingState.FAILED, "nothing_learned")
+    assert (run.state, run.error_code) == (WorkState.FAILED, "nothing_learned")
     assert run.metrics["fields"]["/total"]["why_not"] == "nothing_to_choose"
     assert not TrainedModel.objects.exists()
 
@@ -141,7 +142,7 @@ def test_an_error_nobody_foresaw_ends_the_training_without_document_text(
         train(run.pk)
     assert "BOOK" not in str(told.value)
     run.refresh_from_db()
-    assert (run.state, run.error_code) == (TrainingState.FAILED, "training_failed")
+    assert (run.state, run.error_code) == (WorkState.FAILED, "training_failed")
 
 
 def test_a_training_that_is_delivered_twice_is_done_once(cast: Cast, base: EngineVersion) -> None:
@@ -166,7 +167,7 @@ def test_types_are_learned_to_be_told_apart(cast: Cast) -> None:
             with_reading(document, [[f"{text} {number}", 0.1, 0.1, 0.4, 0.12, 0.9]])
     run = request_training(actor=SYSTEM, project=cast.project, document_type=None, kind=ModelKind.CLASSIFIER)
     run = ended(run)
-    assert (run.state, run.metrics["right"], run.metrics["n_documents"]) == (TrainingState.DONE, 1.0, 24)
+    assert (run.state, run.metrics["right"], run.metrics["n_documents"]) == (WorkState.DONE, 1.0, 24)
     assert run.trained_model.format == "json"
 
 

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from review.api.fields import ObjectField, ReadSerializer, WriteSerializer
-from review.models import ModelKind, TrainingState
+from review.models import ModelKind, WorkState
 
 
 class TrainingRunSerializer(ReadSerializer):
@@ -15,7 +15,7 @@ class TrainingRunSerializer(ReadSerializer):
     engine_version = serializers.CharField(
         source="base.digest", allow_null=True, default=None, help_text="Whose words or evidence it learned on."
     )
-    state = serializers.ChoiceField(choices=TrainingState.choices)
+    state = serializers.ChoiceField(choices=WorkState.choices)
     n_steps = serializers.IntegerField()
     n_done = serializers.IntegerField()
     error_code = serializers.CharField(help_text="Why it came to nothing; empty otherwise.")

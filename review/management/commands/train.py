@@ -8,12 +8,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from review.actions.training import cancel_training, request_training
 from review.exceptions import ConflictError, NotFoundError
 from review.management.lookup import find_project
-from review.models import DocumentType, ModelKind, Project, TrainingRun, TrainingState
+from review.models import UNFINISHED_WORK, DocumentType, ModelKind, Project, TrainingRun, WorkState
 from review.selectors.access import SYSTEM, access_document_type
 from review.selectors.training import composed_with, training_runs_for
 from review.tasks_training import LEARN, train
-
-UNFINISHED = (TrainingState.QUEUED, TrainingState.RUNNING)
 
 
 class Command(BaseCommand):
@@ -48,12 +46,12 @@ class Command(BaseCommand):
         run = training_runs_for(project).get(pk=run.pk)
         for line in report(run):
             self.stdout.write(line)
-        if run.state != TrainingState.DONE:
+        if run.state != WorkState.DONE:
             raise CommandError(f"Training {run.pk}: {run.state} {run.error_code}".rstrip() + ".")
         return None
 
     def _cancel(self, project: Project, document_type: DocumentType | None, kind: ModelKind) -> None:
-        runs = training_runs_for(project).filter(document_type=document_type, kind=kind, state__in=UNFINISHED)
+        runs = training_runs_for(project).filter(document_type=document_type, kind=kind, state__in=UNFINISHED_WORK)
         run = runs.first()
         if run is None:
             raise CommandError("No such training is under way.")
@@ -91,7 +89,7 @@ def report(run: TrainingRun) -> Iterator[str]:
         )
     if "right" in run.metrics:
         yield f"types told apart: {_share(run.metrics['right'])} of what was left out"
-    if run.state == TrainingState.DONE:
+    if run.state == WorkState.DONE:
         composed = composed_with(run.trained_model)
         yield f"model {run.trained_model}" + (f", engine version {composed.pk} ({composed})" if composed else "")
 

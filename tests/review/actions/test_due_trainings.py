@@ -13,7 +13,7 @@ from review.models import (
     RolloutStage,
     TrainedModel,
     TrainingRun,
-    TrainingState,
+    WorkState,
 )
 from review.tasks_training import train
 from tests import factories
@@ -35,9 +35,9 @@ def _often(settings: Settings) -> None:
     settings.STET_TRAIN_EVERY = EVERY
 
 
-def end(state: TrainingState = TrainingState.CANCELLED) -> None:
+def end(state: WorkState = WorkState.CANCELLED) -> None:
     """Whatever is under way has ended."""
-    TrainingRun.objects.filter(state=TrainingState.QUEUED).update(state=state)
+    TrainingRun.objects.filter(state=WorkState.QUEUED).update(state=state)
 
 
 def asked() -> list[str]:
@@ -51,7 +51,7 @@ def without_locator(document_type: DocumentType) -> None:
         project=document_type.project,
         document_type=document_type,
         kind=ModelKind.LOCATOR,
-        state=TrainingState.DONE,
+        state=WorkState.DONE,
         snapshot={"labels_up_to": newest},
     )
 
@@ -85,9 +85,9 @@ def test_the_locator_goes_first_and_the_calibrator_waits_until_it_is_done(cast: 
     assert request_due_trainings() == 1
     assert asked() == ["locator"]
     assert request_due_trainings() == 0
-    TrainingRun.objects.update(state=TrainingState.RUNNING)
+    TrainingRun.objects.update(state=WorkState.RUNNING)
     assert request_due_trainings() == 0
-    TrainingRun.objects.update(state=TrainingState.QUEUED)
+    TrainingRun.objects.update(state=WorkState.QUEUED)
     end()
     assert request_due_trainings() == 1
     assert asked() == ["locator", "calibrator"]

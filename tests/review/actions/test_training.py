@@ -8,8 +8,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from review.actions._claims import process_mark
+from review.actions.recovery import requeue_work
 from review.actions.training import (
-    ClaimedTraining,
     cancel_training,
     claim_training,
     fail_training,
@@ -17,11 +17,10 @@ from review.actions.training import (
     note_training_step,
     request_due_trainings,
     request_training,
-    requeue_trainings,
     settle_snapshot,
 )
 from review.exceptions import ConflictError
-from review.models import AuditEntry, EngineVersion, Event, ModelKind, TrainedModel, TrainingRun, TrainingState
+from review.models import AuditEntry, EngineVersion, Event, ModelKind, TrainedModel, TrainingRun, WorkState
 from review.selectors.access import SYSTEM
 from review.selectors.training import Taught, TaughtDocument, composed_with
 from tests import factories
@@ -53,14 +52,14 @@ def requested(cast: Cast) -> TrainingRun:
     )
 
 
-def claimed(run: TrainingRun) -> ClaimedTraining:
+def claimed(run: TrainingRun) -> TrainingRun:
     claim = claim_training(training_run_id=run.pk)
     assert claim is not None
     return claim
 
 
 def test_a_training_is_asked_for_and_queued(cast: Cast, run: TrainingRun, base: EngineVersion) -> None:
-    assert (run.state, run.base, run.requested_by) == (TrainingState.QUEUED, base, cast.manager)
+    assert (run.state, run.base, run.requested_by) == (WorkState.QUEUED, base, cast.manager)
     assert run.snapshot == {"labels_up_to": cast.document_type.training_runs.get().snapshot["labels_up_to"]}
     assert queued() == [("train", run.pk)]
     entry = AuditEntry.objects.get(action="training.requested")
@@ -86,7 +85,7 @@ def test_nothing_is_learned_of_what_nobody_has_read(cast: Cast) -> None:
 def test_one_process_of_two_trains(run: TrainingRun) -> None:
     claim = claimed(run)
     assert claim_training(training_run_id=run.pk) is None
-    assert (claim.run.state, claim.run.n_attempts, claim.run.claim_token) == (TrainingState.RUNNING, 1, claim.token)
+    assert (claim.state, claim.n_attempts) == (WorkState.RUNNING, 1)
 
 
 def test_what_is_learned_from_is_settled_by_the_first_attempt(run: TrainingRun) -> None:
@@ -97,10 +96,10 @@ def test_what_is_learned_from_is_settled_by_the_first_attempt(run: TrainingRun) 
     assert run.snapshot["left_out"] == {"held_out": 5}
     assert len(run.snapshot["sha256"]) == 64
     assert "labels_up_to" in run.snapshot
-    TrainingRun.objects.update(state=TrainingState.QUEUED)
+    TrainingRun.objects.update(state=WorkState.QUEUED)
     again = claimed(run)
     assert settle_snapshot(claim=again, taught=Taught((), {}), n_steps=3)
-    assert again.run.snapshot == run.snapshot
+    assert again.snapshot == run.snapshot
 
 
 def test_a_cancelled_training_stops_before_its_next_step(cast: Cast, run: TrainingRun) -> None:
@@ -114,7 +113,7 @@ def test_a_cancelled_training_stops_before_its_next_step(cast: Cast, run: Traini
     assert not fail_training(claim=claim, code="training_failed")
     cancel_training(actor=SYSTEM, run=run)
     run.refresh_from_db()
-    assert (run.state, TrainedModel.objects.count()) == (TrainingState.CANCELLED, 0)
+    assert (run.state, TrainedModel.objects.count()) == (WorkState.CANCELLED, 0)
     assert AuditEntry.objects.get(action="training.cancelled").actor == cast.manager
 
 
@@ -126,7 +125,7 @@ def test_what_was_learned_is_frozen_and_composed_with_its_base(run: TrainingRun,
     assert composed is not None
     assert (composed.base, composed.locator, composed.calibrator) == (base, model, None)
     run.refresh_from_db()
-    assert (run.state, run.trained_model, run.metrics) == (TrainingState.DONE, model, {"a": 1})
+    assert (run.state, run.trained_model, run.metrics) == (WorkState.DONE, model, {"a": 1})
     detail = AuditEntry.objects.get(action="training.done").detail
     assert detail == {"kind": "locator", "sha256": model.sha256, "engine_version": composed.digest}
     with pytest.raises(ConflictError):
@@ -146,27 +145,27 @@ def test_a_classifier_is_composed_with_nothing(cast: Cast) -> None:
 def test_a_failed_training_says_why(run: TrainingRun) -> None:
     assert fail_training(claim=claimed(run), code="nothing_learned", metrics={"fields": {}})
     run.refresh_from_db()
-    assert (run.state, run.error_code, run.metrics) == (TrainingState.FAILED, "nothing_learned", {"fields": {}})
+    assert (run.state, run.error_code, run.metrics) == (WorkState.FAILED, "nothing_learned", {"fields": {}})
     assert claim_training(training_run_id=run.pk) is None
 
 
 def test_a_training_whose_worker_died_goes_on_at_once(run: TrainingRun) -> None:
     claim = claimed(run)
-    assert requeue_trainings() == 0
+    assert requeue_work() == {}
     TrainingRun.objects.update(claim_token=DEAD)
-    assert requeue_trainings() == 1
+    assert requeue_work() == {"trainingrun": 1}
     assert not note_training_step(claim=claim, n_done=1)
     again = claimed(run)
-    assert again.run.n_attempts == 2
+    assert again.n_attempts == 2
     assert queued() == [("train", run.pk)] * 2
 
 
 def test_a_silent_training_is_taken_over_after_a_while(run: TrainingRun) -> None:
     claim = claimed(run)
     TrainingRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
-    assert requeue_trainings() == 1
+    assert requeue_work() == {"trainingrun": 1}
     run.refresh_from_db()
-    assert (run.state, run.claim_token) == (TrainingState.QUEUED, "")
+    assert (run.state, run.claim_token) == (WorkState.QUEUED, "")
     assert finish_training(claim=claim, payload=b"x", format_name="onnx", metrics={}) is None
 
 
@@ -175,10 +174,10 @@ def test_a_training_that_kills_its_workers_ends(run: TrainingRun, settings: Sett
     for _ in range(2):
         claimed(run)
         TrainingRun.objects.update(claim_token=DEAD)
-        requeue_trainings()
+        requeue_work()
     assert claim_training(training_run_id=run.pk) is None
     run.refresh_from_db()
-    assert (run.state, run.error_code) == (TrainingState.FAILED, "gave_up")
+    assert (run.state, run.error_code) == (WorkState.FAILED, "gave_up")
 
 
 def test_a_type_is_trained_by_itself_when_enough_was_settled(
