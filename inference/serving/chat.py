@@ -7,10 +7,8 @@ import re
 import httpx
 
 from inference.errors import AnswerLostError, EngineError, EngineUnavailableError, InferenceError
+from inference.serving.connections import WholeExchanges
 from inference.serving.retry import ConnectionLostError, NotConnectedError, ServerFailedError
-
-KEEP_ALIVE_SECONDS = 4.0
-"""The server closes an idle connection after five; the client should be the first."""
 
 CONNECT_SECONDS = 5.0
 
@@ -38,17 +36,15 @@ def chat_client(url: str, api_key: str = "", *, transport: httpx.BaseTransport |
         base_url=url.rstrip("/").removesuffix("/v1"),
         # The environment's proxies (HTTP_PROXY and its like, often set for the whole machine) would be handed the
         # images of documents; a model server is reached straight. What else httpx would take from the environment,
-        # certificates of one's own, is told to it.
+        # certificates of one's own, is told to the transport.
         trust_env=False,
-        verify=httpx.create_ssl_context() if url.startswith("https:") else True,
         headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-        limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE_SECONDS),
-        transport=transport,
+        transport=transport or WholeExchanges(httpx.create_ssl_context() if url.startswith("https:") else None),
     )
 
 
 def attempt(client: httpx.Client, body: bytes, seconds: float | None = None) -> bytes:
-    """Send one chat request once and return the answer's bytes; wait at most `seconds` for it.
+    """Send one chat request once and return the answer's bytes; `seconds` bounds all of it, however it trickles in.
 
     Raise NotConnectedError, ConnectionLostError and ServerFailedError where another attempt may help at once,
     AnswerLostError where no answer came of it, EngineUnavailableError where the server took nothing in hand,

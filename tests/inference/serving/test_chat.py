@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
+from inference.serving import chat
 from inference.serving.chat import attempt, chat_client, refusal
 from inference.serving.retry import ConnectionLostError, NotConnectedError, ServerFailedError
 from tests.replay.server import ReplayServer
@@ -75,8 +76,8 @@ def test_a_house_with_certificates_of_its_own_may_name_them(monkeypatch: pytest.
     (tmp_path / "own.pem").write_text(first + end + "\n", encoding="utf-8")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
     made: list[ssl.SSLContext] = []
-    monkeypatch.setattr("httpx.Client", lambda **options: made.append(options["verify"]))
-    chat_client("https://vllm:8000")
+    monkeypatch.setattr(chat, "WholeExchanges", made.append)
+    chat_client("https://vllm:8000").close()
     assert len(made[0].get_ca_certs()) == 1
 
 
