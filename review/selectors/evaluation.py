@@ -1,9 +1,19 @@
 """Regression sets, their versions, and the runs over them."""
 
+from collections.abc import Collection, Mapping
+
 from django.db.models import QuerySet
 
 from review.exceptions import NotFoundError
-from review.models import DocumentType, EvaluationComparison, EvaluationRun, Project, RegressionItem, RegressionSet
+from review.models import (
+    DocumentType,
+    EngineVersion,
+    EvaluationComparison,
+    EvaluationRun,
+    Project,
+    RegressionItem,
+    RegressionSet,
+)
 
 
 def regression_sets_for(project: Project) -> QuerySet[RegressionSet]:
@@ -33,6 +43,12 @@ def newest_set_of(document_type: DocumentType) -> RegressionSet | None:
     return sets.filter(document_type=document_type).order_by("-pk").first()
 
 
+def newest_sets_of(types: Collection[DocumentType]) -> Mapping[int, RegressionSet]:
+    """Return `newest_set_of` of several types, by the type's id; in one query."""
+    sets = RegressionSet.objects.filter(document_type__in=types).order_by("pk")
+    return {one.document_type_id: one for one in sets}
+
+
 def items_of(regression_set: RegressionSet, *, limit: int | None = None) -> QuerySet[RegressionItem]:
     """Return the items of a version by name, or the first `limit` of them: its own and those of the versions before."""
     items = RegressionItem.objects.filter(
@@ -58,6 +74,17 @@ def comparison_of(regression_set: RegressionSet, a_id: int, b_id: int) -> Evalua
     """Return the newest comparison of engine version B with A on the whole of a version of a set."""
     found = regression_set.comparisons.filter(is_whole=True, run_a__engine_version=a_id, run_b__engine_version=b_id)
     return found.select_related("regression_set", "run_a__engine_version", "run_b__engine_version").last()
+
+
+def comparisons_with(
+    sets: Collection[RegressionSet], versions: Collection[EngineVersion]
+) -> Mapping[tuple[int, int, int], EvaluationComparison]:
+    """Return the newest `comparison_of` each of these B with whatever A, by the ids of set, A and B; in one query."""
+    found = EvaluationComparison.objects.filter(
+        regression_set__in=sets, is_whole=True, run_b__engine_version__in=versions
+    )
+    known = found.select_related("regression_set", "run_a", "run_b").order_by("pk")
+    return {(one.regression_set_id, one.run_a.engine_version_id, one.run_b.engine_version_id): one for one in known}
 
 
 def access_item(item_id: int) -> RegressionItem:

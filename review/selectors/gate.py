@@ -48,14 +48,25 @@ class Gate:
 
 def gate_of(rollout: Rollout) -> Gate:
     """Return what the newest regression set says of a roll-out's challenger beside who reads the type now."""
-    champion = champion_of(rollout.document_type)
+    version, champion = rollout.engine_version, champion_of(rollout.document_type)
+    kept = newest_set_of(rollout.document_type) if champion is not None else None
+    if champion is None or kept is None:
+        return gate_for(version, champion, kept, None)
+    return gate_for(version, champion, kept, comparison_of(kept, champion.pk, version.pk))
+
+
+def gate_for(
+    version: EngineVersion,
+    champion: EngineVersion | None,
+    kept: RegressionSet | None,
+    comparison: EvaluationComparison | None,
+) -> Gate:
+    """Return what the comparison on a type's newest set says, or would say, of a version beside who reads the type."""
     if champion is None:
         return Gate("no_champion", None)
-    kept = newest_set_of(rollout.document_type)
     if kept is None:
         return Gate("no_set", champion)
-    n_taught = n_that_taught(kept, rollout.engine_version)
-    comparison = comparison_of(kept, champion.pk, rollout.engine_version_id)
+    n_taught = n_that_taught(kept, version)
     if n_taught:
         refusal = "taught_by_set"
     elif comparison is None:
@@ -79,6 +90,8 @@ def n_that_taught(regression_set: RegressionSet, version: EngineVersion) -> int:
     if not moments:
         return 0
     trained_at = min(moments)
+    if regression_set.created_at <= trained_at:
+        return 0
     later = items_of(regression_set).filter(regression_set__created_at__gt=trained_at)
     own = Document.objects.filter(
         project=regression_set.project_id, document_type=regression_set.document_type_id, received_at__lte=trained_at

@@ -1,14 +1,33 @@
-"""What was learned in a project: the runs, what each made, and whether what reads now is calibrated."""
+"""What was learned in a project: the runs, what each made, where it may go, and whether what reads is calibrated."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
-from review.models import DocumentType, EngineVersion, ModelKind, Project, TrainedModel, TrainingRun, WorkState
+from review.models import (
+    DocumentType,
+    EngineVersion,
+    ModelKind,
+    Project,
+    Rollout,
+    RolloutStage,
+    TrainedModel,
+    TrainingRun,
+    WorkState,
+)
 from review.selectors.calibration import calibrated_paths
-from review.selectors.rollouts import champion_of
+from review.selectors.engines import base_of, evidence_version
+from review.selectors.evaluation import comparisons_with, newest_sets_of
+from review.selectors.gate import Gate, gate_for
+from review.selectors.rollouts import champion_of, reads_without_rollout
 from review.selectors.training import training_runs_for
+
+TOLD_DAYS = 7
+"""For so long managers are told of what was learned by itself, unless it was rolled out, or learned anew, before."""
+_ON_ITS_WAY = (RolloutStage.SHADOW, RolloutStage.CANARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +45,127 @@ def reads_now(document_type: DocumentType) -> Reads:
     return Reads(document_type, version, frozenset(calibrated_paths(version)))
 
 
+def reads_among(types: Iterable[DocumentType], rollouts: Collection[Rollout]) -> list[Reads]:
+    """Return what reads each of several types, whose roll-outs that have not ended are at hand."""
+    live = {one.document_type_id: one.engine_version for one in rollouts if one.stage == RolloutStage.LIVE}
+    versions = [(one, live.get(one.pk) or reads_without_rollout(one)) for one in types]
+    return [Reads(one, version, frozenset(calibrated_paths(version))) for one, version in versions]
+
+
 def newest_learned(project: Project) -> list[TrainingRun]:
     """Return the newest training that came to something of each document type and kind, newest first."""
-    found: dict[tuple[int | None, str], TrainingRun] = {}
     done = training_runs_for(project).filter(state=WorkState.DONE, trained_model__isnull=False)
-    newest: dict[tuple[int | None, str], int] = {}
-    for pk, document_type_id, kind in done.values_list("pk", "document_type", "kind").order_by("pk"):
-        newest[document_type_id, kind] = pk
-    for run in done.filter(pk__in=newest.values()):
-        found[run.document_type_id, run.kind] = run
-    return sorted(found.values(), key=lambda run: -run.pk)
+    of_type = Q(document_type=OuterRef("document_type")) | Q(document_type=None, kind=ModelKind.CLASSIFIER)
+    newer = TrainingRun.objects.filter(
+        of_type,
+        project=OuterRef("project"),
+        kind=OuterRef("kind"),
+        state=WorkState.DONE,
+        trained_model__isnull=False,
+        pk__gt=OuterRef("pk"),
+    )
+    return list(done.exclude(Exists(newer)))
 
 
-def versions_made(models: Collection[TrainedModel]) -> Mapping[int, EngineVersion]:
+def versions_made(trained: Collection[TrainedModel]) -> Mapping[int, EngineVersion]:
     """Return the version that reads with each model, by the model's id: a locator's without a calibrator."""
-    made = Q(locator__in=models, calibrator=None) | Q(calibrator__in=models)
-    versions = EngineVersion.objects.filter(made).order_by("-pk")
+    made = Q(locator__in=trained, calibrator=None) | Q(calibrator__in=trained)
+    # Whoever asks what may have taught them asks when they were trained; nobody asks for their bytes.
+    models = ("locator", "calibrator")
+    of = [f"{name}__training_run" for name in models]
+    bytes_of = [f"{name}__payload" for name in models] + [f"{name}__snapshot" for name in of]
+    versions = EngineVersion.objects.filter(made).select_related("base", *of).defer(*bytes_of).order_by("-pk")
     return {version.calibrator_id or version.locator_id or 0: version for version in versions}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Where a learned version may go. `gate` is what it would meet; None where it cannot be rolled out now.
+
+    `is_reading`: it reads its type already. `rollout` is its newest roll-out, None where it had none; `is_behind`
+    says that another version is on its way for the type, `is_outdated` that it was learned on what reads no more.
+    """
+
+    version: EngineVersion
+    is_reading: bool = False
+    rollout: Rollout | None = None
+    is_behind: bool = False
+    is_outdated: bool = False
+    gate: Gate | None = None
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether it can be rolled out now."""
+        return not (self.is_reading or self.is_on_its_way or self.is_behind or self.is_outdated)
+
+    @property
+    def is_on_its_way(self) -> bool:
+        """Whether it is being rolled out now."""
+        return self.rollout is not None and self.rollout.stage in _ON_ITS_WAY
+
+
+def offers_of(
+    made: Iterable[tuple[TrainingRun, EngineVersion]], reads: Collection[Reads], rollouts: Collection[Rollout]
+) -> Mapping[int, Offer]:
+    """Return, by the id of the training, where the version that came of it may go.
+
+    `reads`: who reads each type; `rollouts` are `rollouts_among` the types and these versions.
+    """
+    by_type = {one.document_type.pk: one for one in reads}
+    pairs = {run.pk: (run, version, by_type[run.document_type_id]) for run, version in made if run.document_type_id}
+    offers = {pk: _offer(*pair, rollouts) for pk, pair in pairs.items()}
+    wanted = {pk for pk, offer in offers.items() if offer.is_possible}
+    if not wanted:
+        return offers
+    sets = newest_sets_of([pairs[pk][2].document_type for pk in wanted])
+    compared = comparisons_with(list(sets.values()), [pairs[pk][1] for pk in wanted]) if sets else {}
+    for pk in wanted:
+        _run, version, of_type = pairs[pk]
+        champion, kept = of_type.version, sets.get(of_type.document_type.pk)
+        comparison = compared.get((kept.pk, champion.pk, version.pk)) if kept and champion else None
+        offers[pk] = replace(offers[pk], gate=gate_for(version, champion, kept, comparison))
+    return offers
+
+
+def _offer(run: TrainingRun, version: EngineVersion, reads: Reads, rollouts: Iterable[Rollout]) -> Offer:
+    champion = reads.version
+    of_type = [one for one in rollouts if one.document_type_id == run.document_type_id]
+    own = next((one for one in reversed(of_type) if one.engine_version_id == version.pk), None)
+    return Offer(
+        version,
+        is_reading=champion is not None and champion.pk == version.pk,
+        rollout=own,
+        is_behind=any(one.stage in _ON_ITS_WAY and one.engine_version_id != version.pk for one in of_type),
+        is_outdated=champion is not None and run.base_id != _learned_on(run, champion).pk,
+    )
+
+
+def _learned_on(run: TrainingRun, champion: EngineVersion) -> EngineVersion:
+    return evidence_version(champion) if run.kind == ModelKind.CALIBRATOR else base_of(champion)
+
+
+def learned_by_itself() -> QuerySet[TrainingRun]:
+    """Return the trainings of late that nobody asked for and that came to something which was never rolled out.
+
+    In whatever project; only the newest of its type and kind.
+    """
+    of_model = Q(engine_version__locator=OuterRef("trained_model"))
+    of_model |= Q(engine_version__calibrator=OuterRef("trained_model"))
+    same = {"document_type": OuterRef("document_type"), "kind": OuterRef("kind"), "state": WorkState.DONE}
+    newer = TrainingRun.objects.filter(**same, pk__gt=OuterRef("pk"))
+    done = TrainingRun.objects.filter(
+        state=WorkState.DONE,
+        requested_by=None,
+        kind__in=(ModelKind.LOCATOR, ModelKind.CALIBRATOR),
+        trained_model__isnull=False,
+        finished_at__gte=timezone.now() - timedelta(days=TOLD_DAYS),
+    )
+    return done.exclude(Exists(Rollout.objects.filter(of_model))).exclude(Exists(newer))
+
+
+def learned_in(project: Project) -> QuerySet[TrainingRun]:
+    """Return those of a project, with their types."""
+    return learned_by_itself().filter(project=project).select_related("document_type").defer("snapshot").order_by("pk")
 
 
 def n_learned_from(run: TrainingRun) -> int | None:

@@ -100,8 +100,11 @@ def champion_of(document_type: DocumentType) -> EngineVersion | None:
     It is the one that is live, else what its project declared, else the OCR engine as it read last.
     """
     live = _in_stage(document_type, RolloutStage.LIVE)
-    if live is not None:
-        return live.engine_version
+    return live.engine_version if live is not None else reads_without_rollout(document_type)
+
+
+def reads_without_rollout(document_type: DocumentType) -> EngineVersion | None:
+    """Return the version that reads a type where none is live."""
     declared = document_type.project.engine_version
     if declared is not None:
         return declared
@@ -109,6 +112,13 @@ def champion_of(document_type: DocumentType) -> EngineVersion | None:
     runs = ExtractionRun.objects.filter(document__document_type=document_type, role=RunRole.MAIN)
     newest = runs.exclude(engine_version__in=tried).select_related("engine_version__base").order_by("-pk").first()
     return newest.engine_version if newest is not None else None
+
+
+def rollouts_among(types: Collection[DocumentType], versions: Collection[EngineVersion]) -> list[Rollout]:
+    """Return the roll-outs of types that have not ended, and those of these versions that have, oldest first."""
+    wanted = ~Q(stage=RolloutStage.RETIRED) | Q(engine_version__in=versions)
+    found = Rollout.objects.filter(wanted, document_type__in=types)
+    return list(found.select_related("engine_version__base", "engine_version__calibrator").order_by("pk"))
 
 
 def challenger_of(document_type: DocumentType) -> Rollout | None:

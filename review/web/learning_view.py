@@ -8,9 +8,18 @@ from django.utils.formats import localize
 from django.utils.translation import gettext, gettext_lazy
 
 from review import words
-from review.models import UNFINISHED_WORK, EngineVersion, ModelKind, Project, TrainingRun
+from review.models import UNFINISHED_WORK, DocumentType, EngineVersion, ModelKind, Project, TrainingRun
 from review.selectors.document_types import document_types_for
-from review.selectors.learning import Reads, n_learned_from, newest_learned, reads_now, versions_made
+from review.selectors.learning import (
+    Offer,
+    Reads,
+    n_learned_from,
+    newest_learned,
+    offers_of,
+    reads_among,
+    versions_made,
+)
+from review.selectors.rollouts import rollouts_among
 from review.selectors.training import training_runs_for
 from review.web.policy_view import field_paths
 
@@ -77,12 +86,13 @@ class LearnedField:
 
 @dataclass(frozen=True, slots=True)
 class LearnedModel:
-    """The newest model of one document type and kind, and the version that reads with it."""
+    """The newest model of one document type and kind, the version that reads with it, and where that may go."""
 
     run: TrainingRun
     title: str
     n: int | None
     version: EngineVersion | None
+    offer: Offer | None
     fields: list[LearnedField]
 
     @property
@@ -115,6 +125,11 @@ class LearningPage:
     reads: list[Reads]
 
     @property
+    def types(self) -> list[DocumentType]:
+        """The document types of the project."""
+        return [one.document_type for one in self.reads]
+
+    @property
     def newest(self) -> LearnedModel | None:
         """The newest model."""
         return self.models[0] if self.models else None
@@ -139,13 +154,18 @@ def learning_page(project: Project) -> LearningPage:
     labels = {one.pk: {path: label for path, label, _cost in field_paths(one)} for one in types}
     learned = newest_learned(project)
     made = versions_made([run.trained_model for run in learned])
+    versions = {run.pk: made[run.trained_model.pk] for run in learned if run.trained_model.pk in made}
+    rollouts = rollouts_among(types, list(versions.values()))
+    reads = reads_among(types, rollouts)
+    offers = offers_of([(run, versions[run.pk]) for run in learned if run.pk in versions], reads, rollouts)
     return LearningPage(
         models=[
             LearnedModel(
                 run=run,
                 title=title_of(run),
                 n=n_learned_from(run),
-                version=made.get(run.trained_model.pk),
+                version=versions.get(run.pk),
+                offer=offers.get(run.pk),
                 fields=_fields(run, labels.get(run.document_type_id or 0, {})),
             )
             for run in learned
@@ -154,7 +174,7 @@ def learning_page(project: Project) -> LearningPage:
             RunRow(run, title_of(run), n_learned_from(run), words.say(FAILURES, run.error_code))
             for run in training_runs_for(project).select_related("requested_by")[:RUNS_SHOWN]
         ],
-        reads=[reads_now(one) for one in types],
+        reads=reads,
     )
 
 

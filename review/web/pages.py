@@ -14,6 +14,7 @@ from review.models import Project, Role, User
 from review.selectors.access import Actor, access_project
 from review.selectors.document_types import document_types_for
 from review.selectors.frame import frame_for
+from review.selectors.learning import learned_in
 from review.selectors.review_tasks import n_waiting
 from review.selectors.targets import stopped_in
 
@@ -74,5 +75,6 @@ def render_in_project(
         "is_admin": known.role.includes(Role.ADMIN),
         # Looked up where there are any: hardly ever.
         "stopped_fields": stopped_in(project) if is_manager and known.has_stopped_fields else (),
+        "learned_by_itself": learned_in(project) if is_manager and known.has_learned else (),
     }
     return render(request, template, frame | context, status=status)

@@ -21,6 +21,7 @@ from review.web.crops import crop_address
 from review.web.policy_view import field_paths
 
 SHARES = ("shadow_share", "disagreement_share", "canary_share")
+DEFAULT_SHARES = dict(zip(SHARES, ("20", "2", "5"), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

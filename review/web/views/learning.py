@@ -10,12 +10,12 @@ from review.actions.training import cancel_training, request_training
 from review.exceptions import ConflictError, NotFoundError
 from review.models import ModelKind, Role
 from review.selectors.access import Actor, access_document_type, access_project
-from review.selectors.document_types import document_types_for
 from review.selectors.events import latest_event_id
 from review.selectors.training import access_training_run
 from review.web.csv_files import csv_file
 from review.web.learning_view import COLUMNS, learning_page
 from review.web.pages import page, render_in_project
+from review.web.rollouts_view import DEFAULT_SHARES
 
 
 @require_safe
@@ -27,7 +27,12 @@ def learning(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     shown = learning_page(project)
     if request.GET.get("format") == "csv":
         return csv_file(f"{slug}-learning", COLUMNS, shown.plain())
-    context = {"view": shown, "types": list(document_types_for(project)), "last_event_id": last_event_id}
+    context = {
+        "view": shown,
+        "types": shown.types,
+        "shares": DEFAULT_SHARES,
+        "last_event_id": last_event_id,
+    }
     return render_in_project(request, actor, project, "pages/learning.html", context)
 
 

@@ -17,10 +17,9 @@ from review.selectors.engines import access_engine_version
 from review.selectors.events import latest_event_id
 from review.selectors.rollouts import access_rollout, champion_of, rollouts_of, versions_to_roll_out
 from review.web.pages import page, render_in_project
-from review.web.rollouts_view import SHARES, chosen, problems_of, rollout_page, shares_in
+from review.web.rollouts_view import DEFAULT_SHARES, chosen, problems_of, rollout_page, shares_in
 
 ROLLOUTS_SHOWN = 50
-DEFAULT_SHARES = dict(zip(SHARES, ("20", "2", "5"), strict=True))
 
 
 @require_safe

@@ -52,7 +52,12 @@ def trained(
         n_done=4,
     )
     model = TrainedModel.objects.create(
-        project=cast.project, document_type=run.document_type, kind=kind, payload=b"{}", training_run=run
+        project=cast.project,
+        document_type=run.document_type,
+        kind=kind,
+        payload=b"{}",
+        sha256=f"{run.pk:064}",
+        training_run=run,
     )
     if kind == ModelKind.CALIBRATOR:
         ensure_composed_version(factories.make_engine_version(), calibrator=model)
