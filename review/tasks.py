@@ -52,7 +52,6 @@ from review.actions.recovery import (
     requeue_work,
 )
 from review.actions.regions import give_up_regions
-from review.actions.shadows import requeue_shadows
 from review.actions.training import request_due_trainings
 from review.exceptions import StorageFullError
 from review.models import Document, PageRead
@@ -309,15 +308,13 @@ def sweep(*, is_engine_checked: bool = True) -> None:
     if worker_name() and is_engine_checked:
         note_engine(name=worker_name(), engine_error=engine_error())
         note_models(name=worker_name(), errors=model_errors())
-    n_freed, n_stalled, n_shadows = free_claims(), requeue_stalled(), requeue_shadows()
-    n_work = requeue_work()
+    n_freed, n_stalled, n_work = free_claims(), requeue_stalled(), requeue_work()
     give_up_regions(actor=SYSTEM)
-    if n_freed or n_stalled or n_shadows or n_work:
+    if n_freed or n_stalled or n_work:
         log.warning(
             "set going again",
             pages=n_freed,
             documents=n_stalled,
-            shadows=n_shadows,
             **n_work,
         )
     prune()

@@ -11,7 +11,7 @@ from inference.types import PageRequest, page_digest
 from review.actions.evaluation import register_engine
 from review.actions.readings import keep_attempts, keep_reading
 from review.actions.rollouts import roll_back
-from review.actions.shadows import begin_shadow, complete_shadow, fail_shadow, release_shadow
+from review.actions.shadows import claim_shadow, complete_shadow, fail_shadow, release_shadow
 from review.exceptions import ConflictError
 from review.models import Page, Rollout, ShadowRead
 from review.selectors.access import SYSTEM
@@ -35,7 +35,7 @@ def read_shadow(shadow_id: int) -> None:
 
     What it learned on top of the champion's own base is tried on the readings that are there; else it reads the pages.
     """
-    shadow = begin_shadow(shadow_id=shadow_id)
+    shadow = claim_shadow(shadow_id=shadow_id)
     if shadow is None:
         return
     try:

@@ -1,6 +1,6 @@
 """Which routed documents the challenger of a roll-out reads as well: drawn by hash, in the transaction that routes."""
 
-from review.actions._enqueue import READ_SHADOW, enqueue
+from review.actions._work import queue
 from review.models import Document, ExtractionRun, Rollout, RolloutStage, ShadowRead
 from review.routing.sampling import Purpose, draw
 
@@ -17,4 +17,4 @@ def draw_shadow(document: Document, run: ExtractionRun) -> None:
     if drawn >= rollout.shadow_share or ShadowRead.objects.filter(rollout=rollout, document=document).exists():
         return
     shadow = ShadowRead.objects.create(rollout=rollout, document=document, champion_run=run)
-    enqueue(READ_SHADOW, shadow.pk)
+    queue(shadow)

@@ -16,13 +16,14 @@ from django.utils import timezone
 from review.actions._claims import is_of_dead_process, new_claim_token
 from review.actions._enqueue import (
     EXPORT_TIMEOUT_SECONDS,
+    READ_SHADOW,
     TAKE_SNAPSHOT,
     TRAIN,
     TRAINING_TIMEOUT_SECONDS,
     WRITE_EXPORT,
     enqueue,
 )
-from review.models import UNFINISHED_WORK, DatasetExport, Snapshot, TrainingRun, Work, WorkState
+from review.models import UNFINISHED_WORK, DatasetExport, ShadowRead, Snapshot, TrainingRun, Work, WorkState
 from review.selectors.workers import queued_before
 
 GAVE_UP = "gave_up"
@@ -43,6 +44,7 @@ _TASKS: Mapping[type[Work], _Task] = {
     Snapshot: _Task(TAKE_SNAPSHOT, EXPORT_TIMEOUT_SECONDS),
     # One step, a field of 2,000 documents, may take minutes on a machine that is busy.
     TrainingRun: _Task(TRAIN, TRAINING_TIMEOUT_SECONDS, silent_seconds=TRAINING_TIMEOUT_SECONDS / 2),
+    ShadowRead: _Task(READ_SHADOW),
 }
 KINDS = tuple(_TASKS)
 
@@ -79,6 +81,12 @@ def step(work: Work, **values: object) -> bool:
 def end(work: Work, state: WorkState, **values: object) -> bool:
     """Close it as DONE, FAILED or CANCELLED; false when it is no longer ours."""
     return _change(_ours(work), work, state=state, finished_at=timezone.now(), **values)
+
+
+def release(work: Work, *, is_counted: bool) -> bool:
+    """Give it back to be tried later; `is_counted` false gives the attempt back too."""
+    n_attempts = work.n_attempts - (0 if is_counted else 1)
+    return _change(_ours(work), work, state=WorkState.QUEUED, claim_token="", n_attempts=n_attempts)
 
 
 def cancel(work: Work) -> bool:

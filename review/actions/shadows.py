@@ -1,22 +1,17 @@
 """Shadow reads: claimed, done or given up, and set going again when their worker dies. None of them makes a record."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from inference.types import DocumentTypeSpec, FieldReading
 from review.actions._audit import record_audit
-from review.actions._claims import is_of_dead_process, new_claim_token
-from review.actions._enqueue import READ_SHADOW, enqueue
 from review.actions._findings import without_groups
 from review.actions._routing import confirmed_record, store_predictions
+from review.actions._work import end, find_free, is_worn_out, release, take
 from review.live.events import RolloutEvent, TaskEvent, publish
 from review.models import (
-    UNFINISHED_SHADOWS,
     DocumentStatus,
     ExtractionRun,
     FieldPrediction,
@@ -28,24 +23,21 @@ from review.models import (
     RunState,
     ShadowField,
     ShadowRead,
-    ShadowState,
     TaskKind,
     TaskState,
+    WorkState,
 )
 from review.routing.sampling import Purpose, draw
 from review.selectors.access import Actor
-from review.selectors.workers import oldest_waiting_since
 
 ENGINE_FAILED = "engine_failed"
-PER_SWEEP = 500
-_QUEUED_TOGETHER = timedelta(seconds=5)
 
 
-def begin_shadow(*, shadow_id: int) -> ShadowRead | None:
+def claim_shadow(*, shadow_id: int) -> ShadowRead | None:
     """Claim a shadow read for this process and count the attempt; None when there is nothing to do.
 
-    One whose roll-out has left the shadow stage is dropped; one that took its process with it STET_MAX_ATTEMPTS times
-    has failed. A claim older than STET_CLAIM_SECONDS may be taken over. No audit row: nothing has happened yet.
+    One whose roll-out has left the shadow stage is cancelled; one that took its process with it STET_MAX_ATTEMPTS times
+    has failed. No audit row: nothing has happened yet.
     """
     shadows = ShadowRead.objects.select_related(
         "rollout__document_type",
@@ -54,31 +46,17 @@ def begin_shadow(*, shadow_id: int) -> ShadowRead | None:
         "champion_run__engine_version__base",
         "document__project",
     )
-    found = shadows.filter(pk=shadow_id, state__in=UNFINISHED_SHADOWS).first()
-    if found is None or not _is_free(found):
+    shadow = find_free(shadows, shadow_id)
+    if shadow is None:
         return None
-    change: dict[str, object] = {"state": ShadowState.CLAIMED, "claim_token": new_claim_token()}
-    if found.rollout.stage != RolloutStage.SHADOW:
-        change = {"state": ShadowState.DROPPED}
-    elif found.n_attempts >= settings.STET_MAX_ATTEMPTS:
-        change = {"state": ShadowState.FAILED, "error_code": ENGINE_FAILED}
     with transaction.atomic(durable=True):
-        same = ShadowRead.objects.filter(pk=found.pk, state=found.state, claim_token=found.claim_token)
-        mine = same.update(n_attempts=F("n_attempts") + 1, touched_at=timezone.now(), **change)
-    if not mine or change["state"] != ShadowState.CLAIMED:
-        return None
-    found.state, found.claim_token, found.n_attempts = (
-        ShadowState.CLAIMED,
-        str(change["claim_token"]),
-        found.n_attempts + 1,
-    )
-    return found
-
-
-def _is_free(shadow: ShadowRead) -> bool:
-    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
-    is_over = shadow.touched_at < bound or is_of_dead_process(shadow.claim_token)
-    return shadow.state == ShadowState.QUEUED or is_over
+        if shadow.rollout.stage != RolloutStage.SHADOW:
+            end(shadow, WorkState.CANCELLED)
+        elif is_worn_out(shadow):
+            end(shadow, WorkState.FAILED, error_code=ENGINE_FAILED)
+        elif take(shadow):
+            return shadow
+    return None
 
 
 def complete_shadow(
@@ -99,7 +77,7 @@ def complete_shadow(
     cells, _missing = without_groups(fields, spec)
     with transaction.atomic(durable=True):
         run = _keep_run(shadow, cells, reading_ids, cpu_seconds)
-        if not _mine(shadow).update(state=ShadowState.DONE, run=run, touched_at=timezone.now()):
+        if not end(shadow, WorkState.DONE, run=run):
             transaction.set_rollback(True)
             return False
         agreed = _agreed(shadow.champion_run, cells)
@@ -177,35 +155,10 @@ def _ask(shadow: ShadowRead, differing: Sequence[str]) -> None:
 def fail_shadow(*, shadow: ShadowRead, code: str) -> None:
     """Record that the challenger cannot read a document. No audit row: nothing follows from it."""
     with transaction.atomic(durable=True):
-        _mine(shadow).update(state=ShadowState.FAILED, error_code=code, touched_at=timezone.now())
+        end(shadow, WorkState.FAILED, error_code=code)
 
 
 def release_shadow(*, shadow: ShadowRead, is_counted: bool) -> None:
     """Give a claimed shadow read back; `is_counted` false gives the attempt back too (the engine could not be had)."""
     with transaction.atomic(durable=True):
-        _mine(shadow).update(
-            state=ShadowState.QUEUED, claim_token="", n_attempts=F("n_attempts") - (0 if is_counted else 1)
-        )
-
-
-def _mine(shadow: ShadowRead) -> QuerySet[ShadowRead]:
-    return ShadowRead.objects.filter(pk=shadow.pk, state=ShadowState.CLAIMED, claim_token=shadow.claim_token)
-
-
-def requeue_shadows() -> int:
-    """Queue again what no queued task stands for any more and what dead processes held; return how many."""
-    bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
-    waiting_since = oldest_waiting_since()
-    queued_before = bound if waiting_since is None else min(bound, waiting_since - _QUEUED_TOGETHER)
-    is_stale = Q(state=ShadowState.QUEUED, touched_at__lt=queued_before) | Q(state=ShadowState.CLAIMED)
-    n_queued = 0
-    for shadow in ShadowRead.objects.filter(is_stale).order_by("touched_at")[:PER_SWEEP]:
-        is_over = shadow.touched_at < bound or is_of_dead_process(shadow.claim_token)
-        if shadow.state == ShadowState.CLAIMED and not is_over:
-            continue
-        with transaction.atomic(durable=True):
-            same = ShadowRead.objects.filter(pk=shadow.pk, state=shadow.state, claim_token=shadow.claim_token)
-            if same.update(state=ShadowState.QUEUED, claim_token="", touched_at=timezone.now()):
-                enqueue(READ_SHADOW, shadow.pk)
-                n_queued += 1
-    return n_queued
+        release(shadow, is_counted=is_counted)

@@ -30,7 +30,7 @@ from review.models.reviewing import (
     TaskState,
     Verdict,
 )
-from review.models.rollouts import UNFINISHED_SHADOWS, Rollout, RolloutStage, ShadowField, ShadowRead, ShadowState
+from review.models.rollouts import Rollout, RolloutStage, ShadowField, ShadowRead
 from review.models.routing import FieldDecision, PolicyState, RoutingDecision, RoutingPolicy
 from review.models.schemas import DocumentType, SchemaVersion
 from review.models.second_looks import CheckSource, GroundTruth, ReviewerCheck, TruthOrigin
@@ -39,7 +39,6 @@ from review.models.tenancy import ApiToken, Membership, Project, Role, Tenant, U
 from review.models.work import UNFINISHED_WORK, Work, WorkState
 
 __all__ = [
-    "UNFINISHED_SHADOWS",
     "UNFINISHED_STATUSES",
     "UNFINISHED_WORK",
     "AccuracyRollup",
@@ -97,7 +96,6 @@ __all__ = [
     "SelfTest",
     "ShadowField",
     "ShadowRead",
-    "ShadowState",
     "Snapshot",
     "SnapshotItem",
     "Split",

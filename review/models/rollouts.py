@@ -11,6 +11,7 @@ from review.models.engines import EngineVersion
 from review.models.extraction import ExtractionRun
 from review.models.schemas import DocumentType
 from review.models.tenancy import User
+from review.models.work import UNFINISHED_WORK, Work
 
 
 class RolloutStage(models.TextChoices):
@@ -62,35 +63,17 @@ class Rollout(models.Model):
         return f"roll-out {self.pk}"
 
 
-class ShadowState(models.TextChoices):
-    """QUEUED until CLAIMED by a worker for a while; then DONE, FAILED, or DROPPED since the roll-out had moved on."""
-
-    QUEUED = "queued", _("queued")
-    CLAIMED = "claimed", _("claimed")
-    DONE = "done", _("done")
-    FAILED = "failed", _("failed")
-    DROPPED = "dropped", _("dropped")
-
-
-UNFINISHED_SHADOWS = (ShadowState.QUEUED, ShadowState.CLAIMED)
-
-
-class ShadowRead(models.Model):
+class ShadowRead(Work):
     """A document that two versions read: the champion's `champion_run`, which routed it, and the challenger's `run`.
 
-    A claim is a compare-and-set on `claim_token`; the attempt is counted before the challenger is let loose on it.
+    It is cancelled where the roll-out has moved on before anybody came to it.
     """
 
     rollout = models.ForeignKey(Rollout, on_delete=models.CASCADE, related_name="shadow_reads")
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
     champion_run = models.ForeignKey(ExtractionRun, on_delete=models.CASCADE, related_name="+")
     run = models.OneToOneField(ExtractionRun, on_delete=models.CASCADE, null=True, related_name="shadow_read")
-    state = models.CharField(_("state"), max_length=7, choices=ShadowState.choices, default=ShadowState.QUEUED)
-    claim_token = models.CharField(_("claim token"), max_length=32, blank=True)
-    n_attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
-    error_code = models.CharField(_("error"), max_length=40, blank=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    touched_at = models.DateTimeField(_("last step at"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("shadow read")
@@ -99,7 +82,7 @@ class ShadowRead(models.Model):
             models.Index(
                 fields=["touched_at"],
                 name="shadow_read_unfinished",
-                condition=models.Q(state__in=[state.value for state in UNFINISHED_SHADOWS]),
+                condition=models.Q(state__in=[state.value for state in UNFINISHED_WORK]),
             ),
         ]
         constraints: ClassVar = [

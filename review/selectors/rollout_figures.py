@@ -18,7 +18,7 @@ from review.models import (
     RunRole,
     ShadowField,
     ShadowRead,
-    ShadowState,
+    WorkState,
 )
 from review.routing.paths import column_path
 from review.selectors.gate import Gate, gate_of
@@ -107,9 +107,9 @@ def counts_of(rollout: Rollout) -> RolloutCounts:
         started_at__gte=rollout.created_at,
     )
     return RolloutCounts(
-        n_compared=by_state.get(ShadowState.DONE, 0),
-        n_waiting=by_state.get(ShadowState.QUEUED, 0) + by_state.get(ShadowState.CLAIMED, 0),
-        n_failed=by_state.get(ShadowState.FAILED, 0),
+        n_compared=by_state.get(WorkState.DONE, 0),
+        n_waiting=by_state.get(WorkState.QUEUED, 0) + by_state.get(WorkState.RUNNING, 0),
+        n_failed=by_state.get(WorkState.FAILED, 0),
         n_for_real=for_real.count(),
     )
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from review import tasks_rollouts
 from review.actions.engines import declare_engine_version, use_engine
 from review.actions.reading import rerun_document
-from review.actions.shadows import requeue_shadows
+from review.actions.recovery import requeue_work
 from review.models import (
     AuditEntry,
     Document,
@@ -226,7 +226,7 @@ def test_a_roll_out_that_moved_on_reads_nothing_twice(cast: Cast) -> None:
     Rollout.objects.update(stage=RolloutStage.RETIRED)
     read_shadow(shadow.pk)
     shadow.refresh_from_db()
-    assert (shadow.state, shadow.run) == ("dropped", None)
+    assert (shadow.state, shadow.run) == ("cancelled", None)
 
 
 def test_a_reader_that_cannot_be_had_is_waited_for_without_counting(cast: Cast, script: Script) -> None:
@@ -263,7 +263,7 @@ def test_a_challenger_that_kills_its_worker_is_given_up_after_three_attempts(
             read_shadow(shadow.pk)
         # The worker is gone; its claim is of a process that no longer is.
         ShadowRead.objects.update(touched_at=timezone.now() - timedelta(days=1))
-        assert requeue_shadows() == 1
+        assert requeue_work() == {"shadowread": 1}
         assert queued()[-1] == ("read_shadow", shadow.pk)
     read_shadow(shadow.pk)
     shadow.refresh_from_db()

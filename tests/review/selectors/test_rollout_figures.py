@@ -15,7 +15,7 @@ from review.models import (
     RunState,
     ShadowField,
     ShadowRead,
-    ShadowState,
+    WorkState,
 )
 from review.selectors.rollout_figures import agreement_of, counts_of, differences_of
 from tests.conftest import Cast
@@ -44,7 +44,7 @@ def read_twice(cast: Cast, rollout: Rollout, **values: tuple[str | None, str | N
         is_current=False,
     )
     shadow = ShadowRead.objects.create(
-        rollout=rollout, document=document, champion_run=champion_run, run=run, state=ShadowState.DONE
+        rollout=rollout, document=document, champion_run=champion_run, run=run, state=WorkState.DONE
     )
     for name, (one, other) in values.items():
         FieldPrediction.objects.create(
@@ -141,7 +141,7 @@ def test_the_differences_of_another_roll_out_are_not_among_them(cast: Cast, roll
 
 
 def test_documents_are_counted_by_what_became_of_them(cast: Cast, rollout: Rollout) -> None:
-    for state in ("done", "done", "queued", "claimed", "failed", "dropped"):
+    for state in ("done", "done", "queued", "running", "failed", "cancelled"):
         read_twice(cast, rollout, total=("1", "1"))
         ShadowRead.objects.filter(pk=ShadowRead.objects.order_by("-pk")[0].pk).update(state=state)
     counts = counts_of(rollout)
