@@ -271,7 +271,7 @@ def _route(run_id: int) -> None:
         spec=spec,
         fields=fields,
         failures=due.failures,
-        suggested_type=suggested_type(due.run.document, due.readings[0]),
+        suggestion=suggested_type(due.run.document, due.readings[0]),
         cpu_seconds=due.cpu_seconds,
     )
 

@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import structlog
 
-from inference.classify import TypeClassifier
+from inference.classify import TypeClassifier, TypeGuess
 from inference.errors import ModelDamagedError
 from inference.fields.learned import LearnedScorer
 from inference.fields.prior import Scorer
 from inference.types import FieldReading, PageReading
 from review.accuracy.calibrators import Calibrator, CalibratorError, calibrator_from_json
+from review.actions.reading import TypeSuggestion
 from review.models import Document, EngineVersion
 from review.routing.paths import column_path
 from review.selectors.calibration import READER_CONFIDENCE
@@ -24,8 +25,8 @@ from review.selectors.trained_models import classifier_id, trained_model, type_s
 LOADED = 8
 """So many models stay loaded: a few types, each with the one that reads and the one that wants to."""
 
-LIKELY, UNLIKELY = 0.9, 0.02
-"""A page belongs to another type when that one is so likely and its own so unlikely."""
+UNLIKELY = 0.02
+"""A page belongs to another type when the classifier is sure of that one and its own is so unlikely."""
 log = structlog.get_logger(__name__)
 
 Calibrate = Callable[[Sequence[FieldReading]], tuple[FieldReading, ...]]
@@ -53,22 +54,42 @@ def calibrate_of(version: EngineVersion | None) -> Calibrate | None:
     return functools.partial(_calibrated, calibrations=calibrations, digest=evidence_version(version).digest)
 
 
-def suggested_type(document: Document, reading: PageReading) -> str:
-    """Return the slug of another type that a document's first page looks like, "" where its own will do.
+def suggested_type(document: Document, reading: PageReading) -> TypeSuggestion | None:
+    """Return another type that a document's first page looks like, None where its own will do.
 
-    What is not learned is not doubted: neither a type that the classifier does not know nor one that it is unsure of.
+    What is not learned is not doubted: neither a type that the classifier does not know nor one that it is unsure of,
+    nor a page that is like none of the types that it has seen.
     """
+    guessed = guessed_type(document, reading)
+    if guessed is None or not guessed.is_sure:
+        return None
+    is_doubtful = guessed.chances.get(document.document_type_id, 1.0) <= UNLIKELY
+    return suggestion_of(document, guessed) if is_doubtful else None
+
+
+def guessed_type(document: Document, reading: PageReading) -> TypeGuess | None:
+    """Return what the classifier of a document's project makes of its first page, None where it can say nothing."""
+    classifier = _classifier_of(document)
+    return classifier.guess(reading) if classifier is not None else None
+
+
+def suggestion_of(document: Document, guessed: TypeGuess) -> TypeSuggestion | None:
+    """Return a guess as it is kept with a document; None for a type that is no more, or has no schema."""
+    classifier, slug = _classifier_of(document), type_slug(document.project_id, guessed.label)
+    if classifier is None or not slug:
+        return None
+    return TypeSuggestion(guessed.label, slug, guessed.chance, classifier.n_documents)
+
+
+def _classifier_of(document: Document) -> TypeClassifier | None:
     model_id = classifier_id(document.project_id)
-    if model_id is None or not reading.words:
-        return ""
+    if model_id is None:
+        return None
     try:
-        chances = _classifier(os.getpid(), model_id).chances(reading)
+        return _classifier(os.getpid(), model_id)
     except ModelDamagedError as error:
         log.warning("classifier cannot be had", reason=error.code)
-        return ""
-    likely = max(chances, key=chances.__getitem__)
-    is_doubtful = chances.get(document.document_type_id, 1.0) <= UNLIKELY and chances[likely] >= LIKELY
-    return type_slug(document.project_id, likely) if is_doubtful else ""
+        return None
 
 
 def payload_of(model_id: int) -> bytes:

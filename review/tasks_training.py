@@ -36,8 +36,8 @@ from review.selectors.training import (
 )
 from review.tasks import task
 
-RIGHT_ENOUGH = 0.95
-"""A classifier that is right less often would send too many documents to people."""
+DECIDED_ENOUGH = 0.5
+"""A classifier that is sure of fewer pages that it has not seen would be of little use, or knows nothing at all."""
 log = structlog.get_logger(__name__)
 
 
@@ -128,7 +128,7 @@ def learn_classifier(run: TrainingRun) -> Learned:
     except TooFewTypesError:
         raise NothingLearnedError("too_few_types") from None
     _step(run, 2)
-    if metrics["right"] < RIGHT_ENOUGH:
+    if metrics["decided"] < DECIDED_ENOUGH:
         raise NothingLearnedError("types_too_alike", metrics)
     return Learned(classifier.as_bytes(), "json", metrics)
 

@@ -107,6 +107,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     # What all tasks share: what was learned, who reads a document, stored files, how a page is read.
     "review.tasks_models": {
+        "review.actions",
         "review.selectors",
         "review.models",
         "review.accuracy",

@@ -28,6 +28,7 @@ from review.actions._routing import (
     store_predictions,
 )
 from review.actions._shadows import draw_shadow
+from review.actions._suggestions import TypeSuggestion
 from review.exceptions import ConflictError
 from review.live.events import TaskEvent, publish
 from review.models import (
@@ -53,6 +54,19 @@ from review.selectors.access import Actor
 from review.selectors.engines import is_proven
 from review.selectors.reading import ReadingKey, key_of
 from review.selectors.targets import stopped_paths
+
+__all__ = [
+    "ClaimedPage",
+    "TypeSuggestion",
+    "begin_routing",
+    "claim_page",
+    "complete_run",
+    "fail_page",
+    "record_page_read",
+    "release_page",
+    "rerun_document",
+    "restart_document",
+]
 
 ENGINE_FAILED = "engine_failed"
 ROUTING_FAILED = "routing_failed"
@@ -234,19 +248,19 @@ def complete_run(
     spec: DocumentTypeSpec,
     fields: Sequence[FieldReading],
     failures: Sequence[str] = (),
-    suggested_type: str = "",
+    suggestion: TypeSuggestion | None = None,
     cpu_seconds: float = 0.0,
 ) -> bool:
     """Route a document whose pages are all read or failed: exactly one caller does, and is told True.
 
     Keeps what was read and how it was decided; then the document is stored with a record, or a person is asked, or
     both (an audit). A page that failed sends the whole document to a person; `failures` are the codes of why.
-    So does a `suggested_type`, the slug of another type that the page looks like.
+    So does a `suggestion`, another type that the first page looks like.
     """
     document_type = run.document.document_type
     cells, missing = without_groups(fields, spec)
     checked, faults = with_schema_findings(cells, run.schema_version.schema)
-    doubts = [Reason.TYPE_DOUBTFUL] * bool(suggested_type)
+    doubts = [Reason.TYPE_DOUBTFUL] * bool(suggestion)
     faults = (*map(reason_for_failure, failures), *doubts, *missing, *faults)
     with transaction.atomic(durable=True):
         # Compare-and-set: only the run that is still being read can be routed, and only once.
@@ -285,20 +299,22 @@ def complete_run(
         if decision.is_selected and confirmed is None:
             create_task(document, run)
         draw_shadow(document, run)
-        _record_routed(actor, run, decision, suggested_type)
+        _record_routed(actor, run, decision, suggestion)
     return True
 
 
-def _record_routed(actor: Actor, run: ExtractionRun, decision: DocumentDecision, suggested_type: str) -> None:
+def _record_routed(
+    actor: Actor, run: ExtractionRun, decision: DocumentDecision, suggestion: TypeSuggestion | None
+) -> None:
     """Write the audit row of a routing."""
-    detail = {
+    detail: dict[str, object] = {
         "run": run.pk,
         "band": str(decision.band),
         "is_selected": decision.is_selected,
         "reasons": [str(reason) for reason in decision.reasons],
     }
-    if suggested_type:
-        detail["suggested_type"] = suggested_type
+    if suggestion is not None:
+        detail |= {"suggested_type": suggestion.slug, "chance": round(suggestion.chance, 4)}
     record_audit(actor, "document.routed", run.document, project=run.document.project_id, detail=detail)
 
 

@@ -26,7 +26,14 @@ from review.models import (
 from review.selectors.access import SYSTEM, Actor
 from review.selectors.calibration import LabelsToCalibrate, evidence_to_calibrate, types_to_calibrate
 from review.selectors.engines import base_of
-from review.selectors.training import Taught, base_to_learn_on, is_training, newest_label_id, types_with_new_labels
+from review.selectors.training import (
+    Taught,
+    base_to_learn_on,
+    is_training,
+    newest_label_id,
+    projects_with_new_labels,
+    types_with_new_labels,
+)
 
 
 def request_training(
@@ -81,18 +88,28 @@ def _version_to_learn_on(kind: ModelKind, document_type: DocumentType) -> Engine
 
 
 def request_due_trainings() -> int:
-    """Queue what is due of each type, one training of a type at a time; return how many.
+    """Queue what is due of each type and project, one training of a type at a time; return how many.
 
     A locator is due when STET_TRAIN_EVERY verdicts have come since the last one, a calibrator when so many values were
     examined on the evidence of the version that reads now. The locator goes first: once it reads, that evidence is
-    another.
+    another. The classifier of a project that has types to tell apart is due as a locator is.
     """
     at_least = settings.STET_TRAIN_EVERY
     if not at_least:
         return 0
     due = [(one, ModelKind.LOCATOR) for one in types_with_new_labels(at_least)]
     due += [(one, ModelKind.CALIBRATOR) for one in types_to_calibrate(at_least)]
-    return sum(_request_alone(document_type, kind) for document_type, kind in due)
+    n_of_types = sum(_request_alone(document_type, kind) for document_type, kind in due)
+    return n_of_types + sum(_request_classifier(project) for project in projects_with_new_labels(at_least))
+
+
+def _request_classifier(project: Project) -> bool:
+    try:
+        request_training(actor=SYSTEM, project=project, document_type=None, kind=ModelKind.CLASSIFIER)
+    except ConflictError:
+        # Another host was first.
+        return False
+    return True
 
 
 def _request_alone(document_type: DocumentType, kind: ModelKind) -> bool:

@@ -15,6 +15,6 @@ def classifier_id(project_id: int) -> int | None:
 
 
 def type_slug(project_id: int, document_type_id: int) -> str:
-    """Return the slug of a project's document type, "" where it is no more."""
-    types = DocumentType.objects.filter(pk=document_type_id, project=project_id)
+    """Return the slug of a project's document type, "" where it is no more or has no schema."""
+    types = DocumentType.objects.filter(pk=document_type_id, project=project_id, active_version__isnull=False)
     return types.values_list("slug", flat=True).first() or ""

@@ -27,6 +27,8 @@ from review.selectors.held_out import shut_out_ids
 
 NEWEST = 2000
 """So many of the newest reviewed documents of a type are learned from: a training ends in minutes."""
+LEAST_OF_A_TYPE = 10
+"""So many reviewed documents a type needs for a classifier to learn it: its `LEAST_DOCUMENTS`."""
 _AT_ONCE = 200
 
 
@@ -103,6 +105,34 @@ def types_with_new_labels(at_least: int) -> Iterator[DocumentType]:
 def is_training(document_type: DocumentType) -> bool:
     """Whether something of the type is being trained, or waits to be: its locator or its calibrator."""
     return TrainingRun.objects.filter(document_type=document_type, state__in=UNFINISHED_WORK).exists()
+
+
+def projects_with_new_labels(at_least: int) -> Iterator[Project]:
+    """Yield the projects with so many verdicts since their classifier was last trained, or ever, and none in training.
+
+    Only those that have two types to tell apart: with enough reviewed documents each.
+    """
+    newest: dict[int, int] = {}
+    unfinished = set[int]()
+    runs = TrainingRun.objects.filter(kind=ModelKind.CLASSIFIER)
+    for project_id, state, snapshot in runs.order_by("pk").values_list("project", "state", "snapshot__labels_up_to"):
+        newest[project_id] = snapshot or 0
+        if state in UNFINISHED_WORK:
+            unfinished.add(project_id)
+    types: dict[Project, list[DocumentType]] = {}
+    for one in DocumentType.objects.filter(active_version__isnull=False).select_related("project").order_by("pk"):
+        types.setdefault(one.project, []).append(one)
+    for project, its_types in types.items():
+        if len(its_types) < 2 or project.pk in unfinished:
+            continue
+        labels = FieldReview.objects.filter(project=project, pk__gt=newest.get(project.pk, 0))
+        # No more rows are looked at than decide it.
+        if labels.exclude(verdict=Verdict.ILLEGIBLE)[:at_least].count() < at_least:
+            continue
+        reviewed = Record.objects.filter(is_current=True, reviewer__isnull=False)
+        counts = (reviewed.filter(document__document_type=one)[:LEAST_OF_A_TYPE].count() for one in its_types)
+        if sum(n >= LEAST_OF_A_TYPE for n in counts) >= 2:
+            yield project
 
 
 def documents_to_learn_from(document_type: DocumentType, base: EngineVersion) -> Taught:

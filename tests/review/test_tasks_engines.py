@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from inference.classify import N_FEATURES, TypeClassifier
 from inference.errors import EngineUnavailableError
 from inference.registry import engine_for
 from review.actions._compositions import ensure_composed_version
@@ -41,6 +39,7 @@ from review.tasks_engines import exact_reader, identity_of, model_errors, name_w
 from review.tasks_models import forget_models
 from tests import factories
 from tests.conftest import Cast
+from tests.inference.classifiers import sure_of
 from tests.inference.serving.self_test.fake_vllm import FakeVllm
 from tests.inference.serving.specs import SMALL
 from tests.review.conftest import Script, picture
@@ -292,9 +291,7 @@ def test_a_document_that_looks_like_another_type_goes_to_a_person_who_is_told_wh
     cast: Cast, base: EngineVersion
 ) -> None:
     other = factories.make_document_type(cast.project, "invoice")
-    labels = (cast.document_type.pk, other.pk)
-    weights = np.zeros((2, N_FEATURES))
-    payload = TypeClassifier(labels, weights, np.array([0.0, 9.0])).as_bytes()
+    payload = sure_of(other.pk, other_than=cast.document_type.pk).as_bytes()
     make_model(cast.document_type, ModelKind.CLASSIFIER, payload, "json")
     document = read(cast).document
     document.refresh_from_db()

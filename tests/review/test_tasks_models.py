@@ -1,18 +1,25 @@
 """What was learned is loaded once, only if its bytes are those that were stored; it finds and weighs fields."""
 
-import numpy as np
 import pytest
 
-from inference.classify import TypeClassifier, page_features
 from inference.errors import ModelDamagedError
 from inference.fields.learned import LearnedScorer
 from inference.types import BBox, FieldReading, PageReading, Word
 from review.actions._compositions import ensure_composed_version
 from review.models import DocumentType, EngineVersion, ModelKind, TrainedModel
 from review.selectors.calibration import READER_CONFIDENCE
-from review.tasks_models import calibrate_of, forget_models, load_models, payload_of, scorer_of, suggested_type
+from review.tasks_models import (
+    calibrate_of,
+    forget_models,
+    guessed_type,
+    load_models,
+    payload_of,
+    scorer_of,
+    suggested_type,
+)
 from tests import factories
 from tests.conftest import Cast
+from tests.inference.classifiers import telling_apart
 from tests.review.trained import make_calibrator, make_locator, make_model
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_nothing_loaded")]
@@ -103,33 +110,54 @@ def page(text: str) -> PageReading:
 def learn_types(cast: Cast) -> DocumentType:
     """A classifier that knows receipts by "CASH RECEIPT" and the other type, which is returned, by "TAX INVOICE"."""
     other = factories.make_document_type(cast.project, "invoice")
-    labels = (cast.document_type.pk, other.pk)
-    weights = np.vstack([page_features(page(text)) for text in ("CASH RECEIPT", "TAX INVOICE")]) * 30
-    payload = TypeClassifier(labels, weights, np.zeros(2)).as_bytes()
+    examples = ((cast.document_type.pk, page("CASH RECEIPT")), (other.pk, page("TAX INVOICE")))
+    payload = telling_apart(*examples, familiar=0.6).as_bytes()
     make_model(cast.document_type, ModelKind.CLASSIFIER, payload, "json")
     return other
 
 
 def test_a_page_that_looks_like_another_type_is_told(cast: Cast) -> None:
     receipt = factories.make_document(cast.document_type)
-    assert suggested_type(receipt, page("TAX INVOICE 17")) == ""
-    invoice = factories.make_document(learn_types(cast))
-    assert suggested_type(receipt, page("TAX INVOICE 17")) == "invoice"
-    assert suggested_type(receipt, page("CASH RECEIPT 17")) == ""
-    assert suggested_type(invoice, page("CASH RECEIPT 17")) == "receipt"
-    assert suggested_type(receipt, page("something else")) == ""
-    assert suggested_type(receipt, PageReading(800, 1600, (), 0.0)) == ""
+    assert suggested_type(receipt, page("TAX INVOICE 17")) is None
+    other = learn_types(cast)
+    invoice = factories.make_document(other)
+    told = suggested_type(receipt, page("TAX INVOICE 17"))
+    assert told is not None
+    assert (told.document_type_id, told.slug, told.n_documents) == (other.pk, "invoice", 24)
+    assert 0.9 < told.chance <= 1
+    assert suggested_type(receipt, page("CASH RECEIPT 17")) is None
+    told = suggested_type(invoice, page("CASH RECEIPT 17"))
+    assert told is not None
+    assert told.slug == "receipt"
+    assert suggested_type(receipt, PageReading(800, 1600, (), 0.0)) is None
+
+
+def test_a_page_that_is_like_no_type_is_left_alone(cast: Cast) -> None:
+    learn_types(cast)
+    receipt = factories.make_document(cast.document_type)
+    strange = page("voices of the TAX INVOICE in a very long poem of the sea and the winter storms")
+    guessed = guessed_type(receipt, strange)
+    assert guessed is not None
+    assert guessed.chances[cast.document_type.pk] < 0.02
+    assert not guessed.is_familiar
+    assert suggested_type(receipt, strange) is None
+
+
+def test_a_type_without_a_schema_is_suggested_to_nobody(cast: Cast) -> None:
+    other = learn_types(cast)
+    DocumentType.objects.filter(pk=other.pk).update(active_version=None)
+    assert suggested_type(factories.make_document(cast.document_type), page("TAX INVOICE 17")) is None
 
 
 def test_a_type_that_was_not_learned_is_not_doubted(cast: Cast) -> None:
     learn_types(cast)
     note = factories.make_document(factories.make_document_type(cast.project, "note"))
-    assert suggested_type(note, page("TAX INVOICE")) == ""
+    assert suggested_type(note, page("TAX INVOICE")) is None
     elsewhere = factories.make_document(cast.other_document_type)
-    assert suggested_type(elsewhere, page("TAX INVOICE")) == ""
+    assert suggested_type(elsewhere, page("TAX INVOICE")) is None
 
 
 def test_a_damaged_classifier_doubts_nothing(cast: Cast) -> None:
     learn_types(cast)
     TrainedModel.objects.update(payload=b"{}")
-    assert suggested_type(factories.make_document(cast.document_type), page("TAX INVOICE")) == ""
+    assert suggested_type(factories.make_document(cast.document_type), page("TAX INVOICE")) is None

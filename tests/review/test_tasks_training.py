@@ -8,8 +8,9 @@ from review.actions.recovery import requeue_work
 from review.actions.training import cancel_training, request_training
 from review.learning.examples import FieldExample
 from review.learning.locator import FieldFit, fit_field
-from review.models import EngineVersion, ModelKind, TrainedModel, TrainingRun, WorkState
+from review.models import EngineVersion, ModelKind, Reading, TrainedModel, TrainingRun, WorkState
 from review.selectors.access import SYSTEM
+from review.selectors.trained_models import classifier_id
 from review.selectors.training import composed_with
 from review.tasks import TaskFailedError
 from review.tasks_models import forget_models, scorer_of
@@ -159,16 +160,33 @@ def test_what_was_misread_is_told_from_what_was_never_found(cast: Cast, base: En
     assert (learned["matched"], learned["read_wrong"], learned["no_candidate"]) == (30, 1, 1)
 
 
-def test_types_are_learned_to_be_told_apart(cast: Cast) -> None:
+def teach_types(cast: Cast, texts: Sequence[str], n_pages: int = 12) -> None:
+    """Reviewed pages of two types; each shows one of the texts, in turn: the first type's at even places."""
     other = factories.make_document_type(cast.project, "invoice")
-    for number in range(12):
-        for document_type, text in ((cast.document_type, "CASH RECEIPT"), (other, "TAX INVOICE")):
-            document = teach(document_type, cast.reviewer, number)
-            with_reading(document, [[f"{text} {number}", 0.1, 0.1, 0.4, 0.12, 0.9]])
+    for number in range(2 * n_pages):
+        document = teach((cast.document_type, other)[number % 2], cast.reviewer, number)
+        with_reading(document, [[f"{texts[number % len(texts)]} {number}", 0.1, 0.1, 0.4, 0.12, 0.9]])
+
+
+def test_types_are_learned_to_be_told_apart(cast: Cast) -> None:
+    teach_types(cast, ("CASH RECEIPT", "TAX INVOICE"))
     run = request_training(actor=SYSTEM, project=cast.project, document_type=None, kind=ModelKind.CLASSIFIER)
     run = ended(run)
     assert (run.state, run.metrics["right"], run.metrics["n_documents"]) == (WorkState.DONE, 1.0, 24)
+    assert run.metrics["decided"] > 0.9
     assert run.trained_model.format == "json"
+
+
+def test_a_classifier_of_shuffled_labels_is_refused_and_the_one_before_it_stays(cast: Cast) -> None:
+    teach_types(cast, ("CASH RECEIPT", "TAX INVOICE"))
+    run = ended(request_training(actor=SYSTEM, project=cast.project, document_type=None, kind=ModelKind.CLASSIFIER))
+    kept = classifier_id(cast.project.pk)
+    assert kept == run.trained_model.pk
+    # What is called what has from now on nothing to do with what stands there.
+    Reading.objects.update(payload=Reading.objects.order_by("pk")[0].payload)
+    refused = ended(request_training(actor=SYSTEM, project=cast.project, document_type=None, kind=ModelKind.CLASSIFIER))
+    assert (refused.state, refused.error_code, refused.metrics["decided"]) == (WorkState.FAILED, "types_too_alike", 0.0)
+    assert classifier_id(cast.project.pk) == kept
 
 
 def test_one_type_alone_cannot_be_told_from_others(cast: Cast) -> None:

@@ -20,9 +20,18 @@ from review.actions.training import (
     settle_snapshot,
 )
 from review.exceptions import ConflictError
-from review.models import AuditEntry, EngineVersion, Event, ModelKind, TrainedModel, TrainingRun, WorkState
+from review.models import (
+    AuditEntry,
+    DocumentType,
+    EngineVersion,
+    Event,
+    ModelKind,
+    TrainedModel,
+    TrainingRun,
+    WorkState,
+)
 from review.selectors.access import SYSTEM
-from review.selectors.training import Taught, TaughtDocument, composed_with
+from review.selectors.training import LEAST_OF_A_TYPE, Taught, TaughtDocument, composed_with
 from tests import factories
 from tests.conftest import Cast
 from tests.review.actions.review_room import actor
@@ -208,3 +217,45 @@ def test_nothing_is_trained_by_itself_where_that_is_off(cast: Cast, base: Engine
     assert request_due_trainings() == 0
     settings.STET_TRAIN_EVERY = 1
     assert request_due_trainings() == 1
+
+
+def review_types(cast: Cast, n_each: int) -> None:
+    other = DocumentType.objects.filter(project=cast.project, slug="invoice").first()
+    other = other or factories.make_document_type(cast.project, "invoice")
+    for number in range(n_each):
+        for document_type in (cast.document_type, other):
+            teach(document_type, cast.reviewer, number)
+
+
+def due_classifiers() -> list[TrainingRun]:
+    request_due_trainings()
+    return list(TrainingRun.objects.filter(kind=ModelKind.CLASSIFIER).order_by("pk"))
+
+
+def test_the_classifier_is_trained_by_itself_when_two_types_have_been_reviewed_enough(
+    cast: Cast, settings: Settings
+) -> None:
+    settings.STET_TRAIN_EVERY = 6
+    review_types(cast, LEAST_OF_A_TYPE - 1)
+    assert due_classifiers() == []
+    review_types(cast, 1)
+    (run,) = due_classifiers()
+    assert (run.project, run.document_type, run.requested_by) == (cast.project, None, None)
+    # One at a time, and what it has seen is not new any more.
+    assert due_classifiers() == [run]
+    cancel_training(actor=SYSTEM, run=run)
+    assert due_classifiers() == [run]
+    review_types(cast, 2)
+    assert due_classifiers() == [run]
+    review_types(cast, 1)
+    assert len(due_classifiers()) == 2
+    settings.STET_TRAIN_EVERY = 0
+    review_types(cast, 6)
+    assert len(due_classifiers()) == 2
+
+
+def test_a_project_of_one_type_has_none_to_tell_apart(cast: Cast, settings: Settings) -> None:
+    settings.STET_TRAIN_EVERY = 1
+    for number in range(2 * LEAST_OF_A_TYPE):
+        teach(cast.document_type, cast.reviewer, number)
+    assert due_classifiers() == []
