@@ -1,6 +1,7 @@
 """Log-probabilities of tokens become evidence for values: which tokens wrote which characters (B6)."""
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
@@ -35,16 +36,17 @@ def token_evidence(text: str, tokens: Sequence[Token], values: Mapping[str, Any]
     for path, _ in leaves(dict(values)):
         if path not in spans:
             continue
-        first = len(text[: spans[path][0]].encode("utf-8", "surrogatepass"))
-        last = len(text[: spans[path][1] + 1].encode("utf-8", "surrogatepass"))
-        its = [
-            token
-            for token, start, end in zip(tokens, starts, ends, strict=False)
-            if start < last and end > first and start < len(encoded) and not _is_forced(token)
-        ]
-        if its:
-            evidence[path] = _numbers(its)
+        first, last = (_n_bytes(text, at) for at in (spans[path][0], spans[path][1] + 1))
+        # Those that end behind its first byte and begin before its last: a table has as many values as tokens.
+        its = tokens[bisect_right(ends, first) : bisect_left(starts, min(last, len(encoded)))]
+        if choices := [token for token in its if not _is_forced(token)]:
+            evidence[path] = _numbers(choices)
     return evidence
+
+
+def _n_bytes(text: str, n_characters: int) -> int:
+    """Return how many bytes the first characters of a text take."""
+    return min(n_characters, len(text)) if text.isascii() else len(text[:n_characters].encode("utf-8", "surrogatepass"))
 
 
 def _is_forced(token: Token) -> bool:
@@ -72,6 +74,7 @@ def _margin(token: Token) -> float:
 
 
 def _entropy(token: Token) -> float:
-    known = [math.exp(logprob) for _, logprob in token.alternatives]
-    rest = max(1.0 - sum(known), 0.0)
-    return -sum(share * math.log(share) for share in [*known, rest] if share > 0.0)
+    known = [(math.exp(logprob), logprob) for _, logprob in token.alternatives]
+    rest = 1.0 - sum(share for share, _ in known)
+    said = sum(share * logprob for share, logprob in known if share > 0.0)
+    return -said - (rest * math.log(rest) if rest > 0.0 else 0.0)

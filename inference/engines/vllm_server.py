@@ -3,11 +3,9 @@
 import time
 from collections.abc import Callable, Sequence
 
-import httpx
-
 from inference.engines.vlm import VlmEngine
 from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
-from inference.serving.chat import attempt, chat_client
+from inference.serving.chat import ServerClient, attempt, chat_client
 from inference.serving.environment import page_seconds, server_key, server_url
 from inference.serving.health import is_healthy, refuse_other, served_by
 from inference.serving.questions import Question
@@ -27,7 +25,7 @@ class ServedModel:
     def __init__(
         self,
         spec: VlmSpec,
-        client: httpx.Client,
+        client: ServerClient,
         *,
         first_wait_seconds: float = 0.1,
         clock: Callable[[], float] = time.monotonic,

@@ -80,7 +80,7 @@ def _parts(
     """Put the parts in the prompt's order; texts that stand beside each other become one."""
     given: dict[str, list[dict[str, str]]] = {
         "task": [{}],
-        "schema": [{"schema": compact_json(described(schema)), "form": compact_json(form(schema))}],
+        "schema": [_schema_texts(compact_json(schema))],
         "example": [{"example": compact_json(example.values)} for example in told],
         "again": [{"message": message}] if message else [],
     }
@@ -96,6 +96,13 @@ def _parts(
             else:
                 parts.append(text.strip())
     return tuple(parts)
+
+
+@functools.lru_cache(maxsize=64)
+def _schema_texts(schema: str) -> dict[str, str]:
+    """Return what a schema, given as JSON, is told as: for one type of document it is the same page after page."""
+    node = json.loads(schema)
+    return {"schema": compact_json(described(node)), "form": compact_json(form(node))}
 
 
 def described(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -97,3 +97,9 @@ def test_a_token_that_was_not_the_likeliest_has_no_lead() -> None:
     text = '{"a": "7"}'
     evidence = token_evidence(text, [token(c, 0.2, 0.7) for c in text], {"a": "7"})
     assert evidence["/a"]["token_margin"] == 0.0
+
+
+def test_what_cannot_come_adds_nothing_to_the_doubt() -> None:
+    impossible = Token(b"7", math.log(0.5), ((b"7", math.log(0.5)), (b"8", -math.inf)))
+    tokens = [token('{"a": "'), impossible, token('"}')]
+    assert token_evidence('{"a": "7"}', tokens, {"a": "7"})["/a"]["token_entropy"] == pytest.approx(math.log(2))

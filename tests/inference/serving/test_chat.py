@@ -10,12 +10,12 @@ import pytest
 
 from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
 from inference.serving import chat
-from inference.serving.chat import attempt, chat_client, refusal
+from inference.serving.chat import ServerClient, attempt, chat_client, refusal
 from inference.serving.retry import ConnectionLostError, NotConnectedError, ServerFailedError
 from tests.replay.server import ReplayServer
 
 
-def client(answer: Callable[[httpx.Request], httpx.Response], **options: Any) -> httpx.Client:
+def client(answer: Callable[[httpx.Request], httpx.Response], **options: Any) -> ServerClient:
     return chat_client("http://vllm:8000", transport=httpx.MockTransport(answer), **options)
 
 

@@ -49,10 +49,12 @@ def test_a_server_that_takes_the_request_in_slowly_is_late() -> None:
 
 
 def test_an_answer_without_end_is_given_up_by_its_size() -> None:
-    with Trickling(answer_never_ends) as server, httpx.Client(base_url=server.url) as client:
-        client._transport = WholeExchanges(max_bytes=10_000_000)
-        with pytest.raises(AnswerLostError) as caught:
-            attempt(client, REQUEST, 60.0)
+    with (
+        Trickling(answer_never_ends) as server,
+        chat_client(server.url, transport=WholeExchanges(max_bytes=10_000_000)) as client,
+        pytest.raises(AnswerLostError) as caught,
+    ):
+        attempt(client, REQUEST, 60.0)
     assert caught.value.code == "answer_lost"
     assert server.was_left
 
@@ -73,7 +75,7 @@ def test_an_exchange_leaves_its_deadline_to_no_other() -> None:
 def test_time_that_is_over_before_a_connection_is_made_has_lost_nothing() -> None:
     times = iter([0.0, 10.0])
     with (
-        httpx.Client(base_url="http://127.0.0.1:9", transport=WholeExchanges(clock=lambda: next(times))) as client,
+        chat_client("http://127.0.0.1:9", transport=WholeExchanges(clock=lambda: next(times))) as client,
         pytest.raises(EngineUnavailableError) as caught,
     ):
         attempt(client, REQUEST, 5.0)
@@ -90,5 +92,5 @@ def test_certificates_are_asked_for_where_the_address_is_encrypted() -> None:
         url = replay.url.replace("http:", "https:")
         transport = WholeExchanges(ssl.create_default_context())
         # What listens there speaks no TLS: it is found out, and told as an error of the connection.
-        with httpx.Client(base_url=url, transport=transport) as client, pytest.raises(NotConnectedError):
+        with chat_client(url, transport=transport) as client, pytest.raises(NotConnectedError):
             attempt(client, REQUEST, 5.0)
