@@ -142,6 +142,8 @@ def _freeze(
         keep(item)
     try:
         with transaction.atomic(durable=True):
+            # What is asked to learn meanwhile begins after this set, and leaves it out (see `n_that_taught`).
+            Project.objects.select_for_update(no_key=True).only("pk").get(pk=project.pk)
             created = RegressionSet.objects.create(
                 project=project,
                 document_type=document_type,

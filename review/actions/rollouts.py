@@ -71,7 +71,8 @@ def promote_rollout(*, actor: Actor, rollout: Rollout) -> Rollout:
     if stage is None:
         raise ConflictError(_("This roll-out has no next stage."), code="no_next_stage")
     with transaction.atomic(durable=True):
-        # A write first: the gate is then asked while nobody else moves this roll-out.
+        # The gate is asked, and who is live is looked up, while nobody moves a roll-out of this type.
+        _lock(rollout)
         now = timezone.now()
         if not Rollout.objects.filter(pk=rollout.pk, stage=rollout.stage).update(stage_since=now):
             raise ConflictError(_("Somebody else moved this roll-out in the meantime. Look again."))
@@ -101,6 +102,7 @@ def roll_back(*, actor: Actor, rollout: Rollout, reason: str) -> Rollout:
     if rollout.stage == RolloutStage.RETIRED:
         raise ConflictError(_("This roll-out has ended already."))
     with transaction.atomic(durable=True):
+        _lock(rollout)
         now, stage = timezone.now(), rollout.stage
         mine = Rollout.objects.filter(pk=rollout.pk, stage=stage)
         if not mine.update(stage=RolloutStage.RETIRED, stage_since=now, ended_because=reason):
@@ -111,6 +113,11 @@ def roll_back(*, actor: Actor, rollout: Rollout, reason: str) -> Rollout:
         rollout.stage, rollout.stage_since, rollout.ended_because = RolloutStage.RETIRED, now, reason
         _record(actor, "rollout.rolled_back", rollout, from_stage=stage, reason=reason)
     return rollout
+
+
+def _lock(rollout: Rollout) -> None:
+    """Move the roll-outs of a type one after the other: one that goes live takes the place of another one."""
+    DocumentType.objects.select_for_update(no_key=True).only("pk").get(pk=rollout.document_type_id)
 
 
 def _refuse_shares(**shares: float) -> None:

@@ -66,6 +66,8 @@ def _queue(
     base: EngineVersion | None,
     seed: int = 0,
 ) -> TrainingRun:
+    # A set that is being frozen at this moment is frozen before: the gate goes by which of both was first.
+    Project.objects.select_for_update(no_key=True).only("pk").get(pk=project.pk)
     run = TrainingRun.objects.create(
         project=project,
         document_type=document_type,
