@@ -1,7 +1,6 @@
 """Regression sets are frozen, and grow by new versions only: from labelled files, or from documents people reviewed."""
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from inference.imaging.limits import Limits
 from inference.imaging.pages import open_pages
 from inference.imaging.similarity import perceptual_hash
 from review.actions._audit import record_audit
+from review.actions._frozen_sets import digest_of
 from review.actions._storing import keep_file, minding_space, staged
 from review.exceptions import ConflictError, InvalidInputError
 from review.models import Document, DocumentType, Project, RegressionItem, RegressionSet
@@ -135,7 +135,7 @@ def _freeze(
         raise ConflictError(_("There is already a set of this name for another document type. Choose another name."))
     present = list(items_of(last)) if last is not None and is_growing else []
     added = sorted(_new_items(present, items), key=lambda item: item.name)
-    digest = _digest(document_type, sorted([*present, *added], key=lambda item: item.name))
+    digest = digest_of(document_type, sorted([*present, *added], key=lambda item: item.name))
     if known and (same := _same(known, digest, is_growing=is_growing)) is not None:
         return ImportedSet(same, is_new=False)
     for item in added:
@@ -263,11 +263,6 @@ def _know_looks(known: RegressionSet, paths: Mapping[str, Path]) -> None:
         item.perceptual_hashes = _looks(paths[item.name])
     with transaction.atomic(durable=True):
         RegressionItem.objects.bulk_update(items, ["perceptual_hashes"])
-
-
-def _digest(document_type: DocumentType, items: Sequence[RegressionItem]) -> str:
-    contents = [document_type.slug, [[item.name, item.sha256, item.truth] for item in items]]
-    return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
 
 
 def _keep(project: Project, sha256: str, source: Any) -> str:  # noqa: ANN401 - an open file of either kind

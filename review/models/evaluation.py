@@ -14,8 +14,8 @@ class RegressionSet(models.Model):
     """One version of a test set: documents with truth, frozen under `digest`, which is over all of them. Never changed.
 
     A set grows by a new version only: `number` counts up from 1 under the same `name`, and `replaces` names the version
-    before. What a version adds are its own `items`; it consists of those and of all items of the versions before it
-    (`review.selectors.evaluation.items_of`), of which `n_items` is the number.
+    before. What a version adds, or whose truth it corrects, are its own `items`; it consists of those and of all items
+    of the versions before it but the corrected ones (`review.selectors.evaluation.items_of`); `n_items` counts them.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="regression_sets")

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from review.exceptions import NotFoundError
 from review.models import (
@@ -50,13 +50,17 @@ def newest_sets_of(types: Collection[DocumentType]) -> Mapping[int, RegressionSe
 
 
 def items_of(regression_set: RegressionSet, *, limit: int | None = None) -> QuerySet[RegressionItem]:
-    """Return the items of a version by name, or the first `limit` of them: its own and those of the versions before."""
+    """Return the items of a version by name, or the first `limit` of them: its own and those of the versions before.
+
+    Of a document whose truth a version has corrected, the newest item up to this version.
+    """
     items = RegressionItem.objects.filter(
         regression_set__project=regression_set.project_id,
         regression_set__name=regression_set.name,
         regression_set__number__lte=regression_set.number,
     )
-    return items.order_by("name")[:limit]
+    corrected = items.filter(name=OuterRef("name"), regression_set__number__gt=OuterRef("regression_set__number"))
+    return items.filter(~Exists(corrected)).order_by("name")[:limit]
 
 
 def evaluations_of(regression_set: RegressionSet) -> QuerySet[EvaluationRun]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext_lazy as _
 
-from review.models import Document, EngineVersion, EvaluationComparison, RegressionSet, Rollout
+from review.models import Document, EngineVersion, EvaluationComparison, RegressionItem, RegressionSet, Rollout
 from review.selectors.engines import base_of
 from review.selectors.evaluation import comparison_of, items_of, newest_set_of
 from review.selectors.rollouts import champion_of
@@ -92,7 +92,11 @@ def n_that_taught(regression_set: RegressionSet, version: EngineVersion) -> int:
     trained_at = min(moments)
     if regression_set.created_at <= trained_at:
         return 0
-    later = items_of(regression_set).filter(regression_set__created_at__gt=trained_at)
+    known = RegressionItem.objects.filter(
+        regression_set__project=regression_set.project_id, regression_set__created_at__lte=trained_at
+    )
+    # A document whose truth was corrected since was held out all the same.
+    later = items_of(regression_set).exclude(sha256__in=known.values("sha256"))
     own = Document.objects.filter(
         project=regression_set.project_id, document_type=regression_set.document_type_id, received_at__lte=trained_at
     )
