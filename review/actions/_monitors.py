@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from review.actions._audit import record_audit
 from review.live.events import MonitorEvent, MonitorEventName, publish
-from review.models import DocumentType, FieldMonitor, FieldReview, FieldTarget
+from review.models import DocumentType, FieldMonitor, FieldReview, FieldTarget, Rollout, RolloutStage
 from review.routing.audit_floor import least_share
 from review.routing.bands import Band
 from review.routing.monitor import Monitor, watch
@@ -51,9 +51,36 @@ def watch_labels(detail: TaskDetail, sha256: str, labels: Sequence[FieldReview])
     watched = {row.field_path: row for row in rows.order_by("id")}
     if not watched:
         return
-    for path, values in _stored_values(detail, sha256, labels).items():
-        if path in watched:
-            _watch(watched[path], values, detail)
+    stored = {path: values for path, values in _stored_values(detail, sha256, labels).items() if path in watched}
+    for path, values in stored.items():
+        _watch(watched[path], values, detail)
+    if stored:
+        _watch_canary(watched, stored, detail)
+
+
+def _watch_canary(
+    watched: Mapping[str, FieldMonitor], stored: Mapping[str, Sequence[ExaminedValue]], detail: TaskDetail
+) -> None:
+    """Let the monitors of a canary see what it read itself: among all documents its errors would hardly show.
+
+    They begin with the targets of the fields. A canary that trips one is rolled back (`tripped_rollouts`); the field
+    goes on.
+    """
+    canaries = Rollout.objects.select_for_update(no_key=True, of=("self",))
+    canary = canaries.filter(
+        document_type_id=detail.task.document_type_id,
+        stage=RolloutStage.CANARY,
+        engine_version_id=detail.run.engine_version_id,
+    ).first()
+    if canary is None:
+        return
+    for path, values in stored.items():
+        of_field = Monitor.from_json(watched[path].state)
+        new = Monitor(target=of_field.target, most_per_document=of_field.most_per_document)
+        known = Monitor.from_json(canary.monitors[path]) if path in canary.monitors else new
+        is_same_target = (known.target, known.most_per_document) == (new.target, new.most_per_document)
+        canary.monitors[path] = watch(known if is_same_target else new, [values]).as_json()
+    canary.save(update_fields=["monitors"])
 
 
 def _watch(row: FieldMonitor, values: Sequence[ExaminedValue], detail: TaskDetail) -> None:

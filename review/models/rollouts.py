@@ -29,6 +29,9 @@ class Rollout(models.Model):
     The row in stage LIVE says who reads the type; without one the project's engine does. `champion` is who read when
     this one began (null: an engine of which nothing had been read yet). The shares are probabilities of a document, by
     a hash of it and the `salt`: the share read twice in SHADOW, the share read for real in CANARY.
+
+    `monitors` is the state of a monitor for each field with a target, by field path, that sees the audits of what this
+    version read as a canary and of nothing else (`review.routing.monitor`).
     """
 
     document_type = models.ForeignKey(DocumentType, on_delete=models.CASCADE, related_name="rollouts")
@@ -41,6 +44,7 @@ class Rollout(models.Model):
     salt = models.CharField(_("salt"), max_length=32)
     replaced = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     ended_because = models.CharField(_("why it ended"), max_length=500, blank=True)
+    monitors = models.JSONField(_("monitors of the canary"), default=dict, blank=True)
     started_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     stage_since = models.DateTimeField(_("in this stage since"), auto_now_add=True)

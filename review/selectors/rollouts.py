@@ -168,7 +168,10 @@ def _in_stage(document_type: DocumentType, *stages: RolloutStage) -> Rollout | N
 
 
 def tripped_rollouts() -> list[tuple[Rollout, str]]:
-    """Return the roll-outs that read for real and tripped a monitor themselves, each with the field that is stopped."""
+    """Return the roll-outs that read for real and tripped a monitor themselves, each with the field.
+
+    A monitor of the field, which is stopped then; or one of the canary's own.
+    """
     monitors = FieldMonitor.objects.filter(ended_at=None, tripped_at__isnull=False, engine_version__isnull=False)
     fields = {
         (type_id, version_id): path
@@ -176,13 +179,15 @@ def tripped_rollouts() -> list[tuple[Rollout, str]]:
             "document_type_id", "engine_version_id", "field_path"
         )
     }
-    if not fields:
-        return []
-    reading = Rollout.objects.filter(
-        stage__in=_READING, document_type__in={type_id for type_id, _ in fields}
-    ).select_related("document_type", "engine_version")
-    return [
-        (rollout, fields[rollout.document_type_id, rollout.engine_version_id])
-        for rollout in reading
-        if (rollout.document_type_id, rollout.engine_version_id) in fields
-    ]
+    own = ~Q(monitors={}) & Q(stage=RolloutStage.CANARY)
+    stopped = Q(stage__in=_READING, document_type__in={type_id for type_id, _ in fields})
+    reading = Rollout.objects.filter(own | stopped).select_related("document_type", "engine_version")
+    found = ((rollout, fields.get((rollout.document_type_id, rollout.engine_version_id))) for rollout in reading)
+    return [(rollout, path) for rollout, known in found if (path := known or _tripped_by_itself(rollout)) is not None]
+
+
+def _tripped_by_itself(canary: Rollout) -> str | None:
+    """Return the field of a canary's own monitor that has tripped, None where none has."""
+    if canary.stage != RolloutStage.CANARY:
+        return None
+    return next((path for path, state in canary.monitors.items() if state["tripped_at"] is not None), None)

@@ -23,6 +23,7 @@ NAMES = (
     "planted",
     "region",
     "targets",
+    "drift",
     "answers",
     "export",
 )

@@ -21,11 +21,11 @@ from django.conf import settings
 from inference import registry
 from inference.bench import image_files
 from inference.engines.scripted import ANSWERS_VARIABLE
-from inference.fields.normalise import TYPED, comparable, normalise
+from inference.fields.normalise import TYPED, normalise
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import open_pages
 from inference.types import DocumentTypeSpec, FieldSpec
-from review.accuracy.evaluation import FieldCase, FieldResult, field_result
+from review.accuracy.evaluation import FieldResult
 from review.actions.intake import file_limits
 from review.actions.leasing import lease_next_task
 from review.actions.submitting import FieldVerdict, submit_task
@@ -37,13 +37,15 @@ from review.selectors.schemas import spec_of
 from review.selectors.training import composed_with
 from review.tasks_reading import fields_of
 from review.tasks_training import train
-from tests.bench import stored_readings, worlds
+from tests.bench import stored_readings, unknown_type, worlds
 from tests.bench.databases import databases
 from tests.bench.planting import Truth
-from tests.bench.report import Budget, finish, write
+from tests.bench.report import Budget, finish, table, write
 
 TARGETS: Mapping[str, float] = {"/date": 0.93, "/total": 0.92, "/company": 0.57, "/address": 0.68}
 SECONDS = 60.0
+GAIN = 0.1
+"""What labels must be worth, in fields found, for a type that comes without hints."""
 FULL_LOOK = PolicyRules(default=Thresholds(auto=None, review=1.0), full_examination_share=1.0)
 
 
@@ -71,7 +73,8 @@ def main(arguments: Sequence[str]) -> int:
     taught, asked = (_readings(options.dir / part, options.readings) for part in ("train", "test"))
     with databases("sqlite"):
         steps = list(measure_learning(options.dir / "train", taught, asked, options.steps, options.seed))
-    return _report(steps)
+    known = list(unknown_type.curve(taught, asked, options.steps, unknown_type.bare_spec(), options.seed))
+    return _report(steps, known)
 
 
 def _readings(folder: Path, kept_in: Path) -> list[Truth]:
@@ -157,7 +160,7 @@ def _trained(
     run = TrainingRun.objects.get(pk=run.pk)
     model = getattr(run, "trained_model", None)
     version = composed_with(model) if model is not None else None
-    write(f"{n_reviewed} reviewed, trained in {cpu:.1f} CPU seconds: {run.state} {run.error_code}")
+    write(f"{n_reviewed} reviewed, trained in {cpu:.1f} CPU and {wall:.1f} wall seconds: {run.state} {run.error_code}")
     return Step(n_reviewed, found_fields(asked, spec, version), cpu, wall, run)
 
 
@@ -165,19 +168,17 @@ def found_fields(
     asked: Sequence[Truth], spec: DocumentTypeSpec, version: EngineVersion | None
 ) -> dict[str, FieldResult]:
     """Return how well a version finds the fields of what it has never seen; nothing learned where it is None."""
-    cases: dict[str, list[FieldCase]] = {field.path: [] for field in spec.fields}
-    for truth in asked:
-        for found in fields_of([truth.reading], spec, version):
-            field = spec.spec_of(found.field_path)
-            printed = truth.values.get(found.field_path)
-            if field is not None and printed:
-                read = comparable(found.value, field.value_type, field.locale) if found.value else None
-                right = comparable(printed, field.value_type, field.locale)
-                cases[field.path].append(FieldCase(right, read, found.confidence))
-    return {path: field_result(found) for path, found in cases.items()}
+    return unknown_type.found_by(asked, spec, lambda reading: fields_of([reading], spec, version))
 
 
-def _report(steps: Sequence[Step]) -> int:
+def _bare_rows(bare: Sequence[unknown_type.Taught]) -> list[tuple[object, ...]]:
+    found = [(one.n_labels, path, result.exact_match) for one in bare for path, result in one.fields.items()]
+    return [
+        (n, path, exact.point or 0.0, f"{exact.lower or 0:.3f} to {exact.upper or 0:.3f}") for n, path, exact in found
+    ]
+
+
+def _report(steps: Sequence[Step], bare: Sequence[unknown_type.Taught]) -> int:
     rows: list[tuple[object, ...]] = []
     for step in steps:
         learned = step.run.metrics.get("fields", {}) if step.run is not None else {}
@@ -207,7 +208,13 @@ def _report(steps: Sequence[Step]) -> int:
         )
         for step in steps[1:2]
     ]
+    worth = _mean(bare[-1]) - _mean(bare[0])
+    budgets.append(Budget("a type without hints: fields found after the last labels, against none", worth, GAIN, True))
+    write("== a type that Stet has never seen: names and kinds of fields, not one hint")
+    write(table(("labels", "field", "exact", "95 %"), _bare_rows(bare)))
     figures: dict[str, Any] = {
+        "bare_curve": {one.n_labels: _exact(one) for one in bare},
+        "bare_cpu_seconds": {one.n_labels: round(one.cpu_seconds, 1) for one in bare},
         "n_test": {path: result.n for path, result in last.fields.items()},
         "curve": {step.n_reviewed: _exact(step) for step in steps},
         "cpu_seconds": {step.n_reviewed: round(step.cpu_seconds, 1) for step in steps[1:]},
@@ -216,9 +223,9 @@ def _report(steps: Sequence[Step]) -> int:
     return finish("learning", header, rows, budgets, figures)
 
 
-def _exact(step: Step) -> dict[str, float]:
+def _exact(step: Step | unknown_type.Taught) -> dict[str, float]:
     return {path: round(result.exact_match.point or 0.0, 4) for path, result in step.fields.items()}
 
 
-def _mean(step: Step) -> float:
+def _mean(step: Step | unknown_type.Taught) -> float:
     return sum(_exact(step).values()) / len(step.fields)

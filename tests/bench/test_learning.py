@@ -10,7 +10,7 @@ from inference.engines.scripted import ANSWERS_VARIABLE
 from inference.registry import forget_engines
 from inference.types import BBox, PageReading, Word
 from review.models import FieldReview, Record, TrainingRun
-from tests.bench import stored_readings, worlds
+from tests.bench import stored_readings, unknown_type, worlds
 from tests.bench.learning import Step, _readings, _report, measure_learning
 from tests.bench.planting import Truth
 
@@ -75,11 +75,15 @@ def test_after_each_step_a_training_is_done_and_what_nobody_reviewed_is_asked(st
 def test_the_report_has_a_row_a_field_and_step_and_misses_what_it_misses(
     steps: list[Step], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _report(steps) == 1
+    asked = [truth("test")]
+    known = list(unknown_type.curve([truth(str(n)) for n in range(3)], asked, [2], unknown_type.bare_spec(), 0))
+    assert _report(steps, known) == 1
     said = capsys.readouterr().out
     figures = json.loads(said.splitlines()[-1])
     assert set(figures["curve"]) == {"0", "2", "3"}
+    assert set(figures["bare_curve"]) == {"0", "2"}
     assert "missed /address exact after 3" in said
+    assert "missed a type without hints" in said
     assert "met    /total exact after 3" in said
 
 
@@ -88,3 +92,14 @@ def test_readings_are_read_once(folder: Path, tmp_path: Path) -> None:
     (kept,) = _readings(folder, tmp_path)
     assert (kept.name, kept.values) == ("0", PRINTED)
     assert [word.text for word in kept.reading.words] == worlds.LINES
+
+
+def test_a_type_without_hints_learns_from_labels() -> None:
+    spec = unknown_type.bare_spec()
+    assert [field.path for field in spec.fields] == ["/company", "/date", "/address", "/total"]
+    assert not any((*field.keywords, *field.keywords_against, *field.keywords_inside) for field in spec.fields)
+    assert all(field.pattern is None for field in spec.fields)
+    truths = stored_readings.load()
+    nothing, taught = unknown_type.curve(truths[:40], truths[40:60], [40], spec, 0)
+    before, after = (sum(result.exact_match.point or 0 for result in one.fields.values()) for one in (nothing, taught))
+    assert after > before

@@ -9,7 +9,7 @@ from inference.fields.learned import PRIOR
 from review.actions._compositions import ensure_composed_version
 from review.actions.intake import receive_document
 from review.actions.regression_sets import LabelledFile, import_regression_set
-from review.models import Document, EngineVersion, RegressionSet, Rollout, RolloutStage
+from review.models import Document, DocumentType, EngineVersion, RegressionSet, Rollout, RolloutStage
 from review.selectors.access import SYSTEM
 from review.tasks_evaluation import installed_version
 from tests.conftest import Cast
@@ -37,9 +37,13 @@ def worse(cast: Cast) -> EngineVersion:
 
 
 def _learned(cast: Cast, weight: float) -> EngineVersion:
-    base, locator = champion(), make_locator(cast.document_type, {"/total": {PRIOR: weight}})
+    return a_learned_version(cast.document_type, champion(), weight)
+
+
+def a_learned_version(document_type: DocumentType, base: EngineVersion, weight: float) -> EngineVersion:
+    """A version of a type that scores totals by so many times the prior's score."""
     with transaction.atomic():
-        return ensure_composed_version(base, locator)
+        return ensure_composed_version(base, make_locator(document_type, {"/total": {PRIOR: weight}}))
 
 
 def freeze(cast: Cast, folder: Path, n: int = 2, name: str = "test") -> RegressionSet:

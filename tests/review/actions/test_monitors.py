@@ -9,10 +9,20 @@ from review.actions._monitors import watch_labels
 from review.actions.leasing import lease_task
 from review.actions.submitting import FieldVerdict, submit_task
 from review.actions.targets import resume_field
-from review.models import AuditEntry, Event, FieldDecision, FieldMonitor, FieldReview, ReviewTask
+from review.models import (
+    AuditEntry,
+    Event,
+    FieldDecision,
+    FieldMonitor,
+    FieldReview,
+    ReviewTask,
+    Rollout,
+    RolloutStage,
+)
 from review.routing.reasons import Reason
 from review.selectors.access import Actor
 from review.selectors.review_tasks import task_detail
+from review.selectors.rollouts import tripped_rollouts
 from review.selectors.targets import stopped_paths
 from tests import factories
 from tests.conftest import Cast
@@ -150,6 +160,51 @@ def test_a_field_that_turns_bad_is_stopped_at_once_and_a_manager_turns_it_on_aga
     assert stopped_paths(cast.document_type) == frozenset()
 
 
+def test_a_canary_is_judged_by_what_it_read_itself_and_the_field_goes_on(cast: Cast) -> None:
+    """Among all documents it hardly shows: one audit in six is the canary's, and every other one of those is wrong."""
+    version = factories.make_engine_version("challenger")
+    canary = Rollout.objects.create(
+        document_type=cast.document_type, engine_version=version, stage=RolloutStage.CANARY, salt="salt"
+    )
+    n_wrong = 0
+    for number in range(60):
+        document = audited(cast.document_type)
+        is_canarys = number % 6 == 0
+        if is_canarys:
+            document.runs.update(engine_version=version)
+        is_wrong = is_canarys and number % 12 == 0
+        n_wrong += is_wrong
+        answer(document, cast.reviewer, is_right=not is_wrong)
+        if tripped_rollouts():
+            break
+    canary.refresh_from_db()
+    own = canary.monitors["/total"]
+    assert own["tripped_at"] == own["n_documents"] < 10
+    assert own["n_wrong"] == n_wrong
+    assert tripped_rollouts() == [(canary, "/total")]
+    field = monitor()
+    assert (field.is_tripped, field.state["n_documents"], field.state["n_wrong"]) == (False, number + 1, n_wrong)
+    # A live version has the field's own monitor, and one that was rolled back is judged no more.
+    for stage in (RolloutStage.LIVE, RolloutStage.RETIRED):
+        Rollout.objects.update(stage=stage)
+        assert tripped_rollouts() == []
+
+
+def test_another_target_begins_the_monitor_of_a_canary_anew(cast: Cast) -> None:
+    version = factories.make_engine_version("challenger")
+    canary = Rollout.objects.create(
+        document_type=cast.document_type, engine_version=version, stage=RolloutStage.CANARY, salt="salt"
+    )
+    for share in (0.01, 0.01, 0.02):
+        promise(cast.document_type, cast.manager, share)
+        document = audited(cast.document_type)
+        document.runs.update(engine_version=version)
+        answer(document, cast.reviewer, is_right=True)
+    canary.refresh_from_db()
+    own = canary.monitors["/total"]
+    assert (own["target"], own["n_documents"]) == (0.02, 1)
+
+
 def test_labels_of_a_document_that_was_never_routed_are_passed_over(cast: Cast) -> None:
     document = audited(cast.document_type)
     task = ReviewTask.objects.get()
@@ -159,6 +214,8 @@ def test_labels_of_a_document_that_was_never_routed_are_passed_over(cast: Cast) 
 
 
 def test_what_is_routed_after_the_stop_waits_for_a_person_and_before_it_does_not(cast: Cast) -> None:
+    # Nothing is drawn for another reason.
+    set_audits(cast.document_type, 1e-9)
     assert routed(cast.document_type).band == "auto"
     FieldMonitor.objects.update(tripped_at=timezone.now())
     document = routed(cast.document_type)

@@ -161,7 +161,7 @@ def test_a_comparison_stays_on_its_version_and_the_gate_asks_for_one_on_the_newe
     assert gate_of(rollout).is_open
     assert [str(one.regression_set) for one in (old, new)] == ["test v1", "test v2"]
     found = [run.results for run in EvaluationRun.objects.filter(engine_version=version).order_by("pk")]
-    assert [(one["set"]["number"], one["fields"]["/total"]["exact_match"]["point"]) for one in found] == [
+    assert [(one["set"]["number"], one["fields"]["total"]["exact_match"]["point"]) for one in found] == [
         (1, 1.0),
         (2, 0.5),
     ]
