@@ -39,6 +39,21 @@ def with_adapter(spec: VlmSpec, folder: Path, *, rank: int) -> VlmSpec:
     )
 
 
+def with_merged_weights(spec: VlmSpec, folder: Path) -> VlmSpec:
+    """Return the version that reads with the weights in `folder`, its files pinned, and without an adapter.
+
+    For what vLLM loads no adapter for. Raise WeightsError where there is no such folder.
+    """
+    return replace(
+        spec,
+        weights_folder=str(folder.resolve()),
+        weights_sha256=manifest_of(folder),
+        adapter="",
+        adapter_folder="",
+        adapter_sha256={},
+    )
+
+
 def differs_by_adapter_alone(spec: VlmSpec, other: VlmSpec) -> bool:
     """Whether a server that was started for `other` serves `spec` too once it has loaded its adapter."""
     adapter = {name: getattr(other, name) for name in ("adapter", "adapter_folder", "adapter_sha256")}

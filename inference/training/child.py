@@ -34,10 +34,10 @@ def run_training(
     tell: Callable[[Mapping[str, Any]], None],
     first: Callable[[], None] | None = None,
 ) -> Mapping[str, Any]:
-    """Train by the interpreter `python` and return what came of it; the adapter is in `plan.out_folder` then.
+    """Train by the interpreter `python` and return what came of it; what was learned is in `plan.out_folder` then.
 
     `scratch` is a folder for the plan, `log` the file for what libraries say; `first` is called in the child before
-    anything else. Whatever ends this call, no half of an adapter is left. Raise TrainingError.
+    anything else. Whatever ends this call, no half of it is left. Raise TrainingError.
     """
     plan_file = scratch / "plan.json"
     plan_file.write_text(json.dumps(plan.as_json()), encoding="utf-8")

@@ -23,7 +23,8 @@ TEXTS = ("weights_folder", "data_folder", "out_folder")
 class TrainingPlan:
     """A LoRA training of the language part of a model.
 
-    `data_folder` is what `inference.training.prepare` wrote. The adapter appears as `out_folder`, whole or not at all.
+    `data_folder` is what `inference.training.prepare` wrote. The adapter, or the weights with it where `is_merged`,
+    appears as `out_folder`, whole or not at all.
     `max_length` is the longest question with its answer in tokens, image included: what the server takes. One step
     sees `batch_size` times `gradient_accumulation` pages. LoRA's alpha is twice the rank.
     """
@@ -40,6 +41,7 @@ class TrainingPlan:
     dropout: float = 0.05
     seed: int = 0
     is_remote_code_trusted: bool = False
+    is_merged: bool = False
 
     def __post_init__(self) -> None:
         problems = list(_problems(self))

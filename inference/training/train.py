@@ -19,11 +19,12 @@ from trl import SFTConfig, SFTTrainer
 from inference.training.collate import AnswerOnlyCollator
 from inference.training.errors import TrainingError
 from inference.training.examples import TrainingExample, read_examples
+from inference.training.kept import keep_adapter, keep_merged
 from inference.training.lora import lora_config
 from inference.training.plan import TrainingPlan
 
-ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 TRAINING_FILE = "training.json"
+KEPT = "kept"
 LIBRARIES = ("torch", "transformers", "trl", "peft", "datasets", "accelerate")
 WARM_UP_SHARE = 0.03
 
@@ -31,7 +32,7 @@ Tell = Callable[[Mapping[str, Any]], None]
 
 
 def train(plan: TrainingPlan, tell: Tell) -> None:
-    """Train as planned; `tell` hears of each step. The adapter's folder appears when everything in it is written.
+    """Train as planned; `tell` hears of each step. The plan's folder appears when everything in it is written.
 
     Raise TrainingError.
     """
@@ -51,7 +52,10 @@ def train(plan: TrainingPlan, tell: Tell) -> None:
             "training_out_of_memory", "too little memory on the graphics card: lower --batch-size, --rank or max_pixels"
         ) from None
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    trainer.save_model(str(scratch / "adapter"))
+    if plan.is_merged:
+        keep_merged(trainer, Path(plan.weights_folder), scratch / KEPT)
+    else:
+        keep_adapter(trainer, scratch / KEPT)
     told = {
         "plan": {name: value for name, value in plan.as_json().items() if not name.endswith("_folder")},
         "n_train": len(examples),
@@ -140,20 +144,9 @@ class _Progress(TrainerCallback):
 
 
 def _put_in_place(scratch: Path, target: Path, told: Mapping[str, Any]) -> None:
-    """Keep what servers load and what is told of the training, under its final name at once."""
-    adapter = scratch / "adapter"
-    for path in adapter.iterdir():
-        if path.name not in ADAPTER_FILES:
-            path.unlink() if path.is_file() else shutil.rmtree(path)
-    _sort_config(adapter / "adapter_config.json")
-    (adapter / TRAINING_FILE).write_text(json.dumps(told, indent=1, sort_keys=True), encoding="utf-8")
+    """Add what is told of the training, and put it all under its final name at once."""
+    kept = scratch / KEPT
+    (kept / TRAINING_FILE).write_text(json.dumps(told, indent=1, sort_keys=True), encoding="utf-8")
     target.parent.mkdir(parents=True, exist_ok=True)
-    adapter.rename(target)
+    kept.rename(target)
     shutil.rmtree(scratch)
-
-
-def _sort_config(path: Path) -> None:
-    """Write PEFT's configuration in one order: it keeps its layers in a set, which has another in each process."""
-    config = json.loads(path.read_text(encoding="utf-8"))
-    config["target_modules"] = sorted(config["target_modules"])
-    path.write_text(json.dumps(config, indent=1, sort_keys=True), encoding="utf-8")

@@ -27,11 +27,11 @@ def declare_engine_version(*, actor: Actor, spec: VlmSpec) -> EngineVersion:
     return version
 
 
-def register_adapter(*, actor: Actor, base: EngineVersion, spec: VlmSpec, training: Mapping[str, Any]) -> EngineVersion:
+def register_taught(*, actor: Actor, base: EngineVersion, spec: VlmSpec, training: Mapping[str, Any]) -> EngineVersion:
     """Freeze what a training of `base` gave as an engine version of its own; it reads nothing until it is rolled out.
 
     `training` says what it was trained on and how, as JSON data without document text; it is kept with the act. The
-    same adapter again changes nothing.
+    same weights again change nothing.
     """
     identity = EngineIdentity.of(spec.kind, spec.as_json())
     with transaction.atomic(durable=True):

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from inference.serving.adapters import differs_by_adapter_alone, load_adapter, with_adapter
+from inference.serving.adapters import differs_by_adapter_alone, load_adapter, with_adapter, with_merged_weights
 from inference.serving.chat import chat_client
 from inference.serving.environment import server_key, server_url
 from inference.serving.weights import verify_weights
@@ -22,7 +22,7 @@ from inference.training.exported import Exported
 from inference.training.plan import TrainingPlan
 from inference.training.prepare import Prepared, prepare
 from inference.types import VlmSpec
-from review.actions.engines import register_adapter
+from review.actions.engines import register_taught
 from review.management.parentage import die_with_parent
 from review.models import EngineVersion, Project
 from review.selectors.access import SYSTEM
@@ -34,7 +34,10 @@ LOG = "training.log"
 
 @dataclass(frozen=True, slots=True)
 class FineTuning:
-    """One training of the version `base`. `options` are those of the plan that were given; `out` must not exist."""
+    """One training of the version `base`. `options` are those of the plan that were given; `out` must not exist.
+
+    `is_merged`: what was learned becomes weights of their own instead of an adapter beside the old ones.
+    """
 
     base: EngineVersion
     spec: VlmSpec
@@ -42,6 +45,7 @@ class FineTuning:
     python: str
     options: Mapping[str, Any]
     tell: Callable[[str], None]
+    is_merged: bool = False
 
     def run(self, fill: Callable[[Path], Path]) -> EngineVersion:
         """Train and register; `fill` puts an export of the snapshot into a folder and returns where it is.
@@ -59,7 +63,7 @@ class FineTuning:
             self._refuse_held_out(exported)
             prepared = prepare(exported, self.spec, work / "data")
             self._tell_prepared(prepared)
-            plan = self._plan(prepared, work / "adapter")
+            plan = self._plan(prepared, work / "taught")
             outcome = self._train(plan, work)
             # Documents may have gone into a regression set meanwhile.
             self._refuse_held_out(exported)
@@ -77,14 +81,15 @@ class FineTuning:
             first=die_with_parent(signal.SIGTERM),
         )
 
-    def _plan(self, prepared: Prepared, adapter: Path) -> TrainingPlan:
+    def _plan(self, prepared: Prepared, taught: Path) -> TrainingPlan:
         given = {name: value for name, value in self.options.items() if value is not None}
         plan = TrainingPlan(
             weights_folder=self.spec.weights_folder,
             data_folder=str(prepared.folder),
-            out_folder=str(adapter),
+            out_folder=str(taught),
             max_length=int(self.spec.server_flags["max-model-len"]),
             is_remote_code_trusted=self.spec.is_remote_code_trusted,
+            is_merged=self.is_merged,
             **{"steps": 1} | given,
         )
         if "steps" in given:
@@ -118,7 +123,11 @@ class FineTuning:
     ) -> EngineVersion:
         Path(plan.out_folder).rename(self.out)
         try:
-            spec = with_adapter(self.spec, self.out, rank=plan.rank)
+            spec = (
+                with_merged_weights(self.spec, self.out)
+                if plan.is_merged
+                else with_adapter(self.spec, self.out, rank=plan.rank)
+            )
             training = {
                 "snapshot": exported.manifest.get("snapshot"),
                 "snapshot_sha256": exported.sha256,
@@ -127,7 +136,7 @@ class FineTuning:
                 "first_loss": outcome["losses"][0],
                 "last_loss": outcome["losses"][-1],
             }
-            return register_adapter(actor=SYSTEM, base=self.base, spec=spec, training=training)
+            return register_taught(actor=SYSTEM, base=self.base, spec=spec, training=training)
         except BaseException:
             shutil.rmtree(self.out, ignore_errors=True)
             raise

@@ -9,6 +9,8 @@ from review.models import EngineVersion, SelfTest
 SHORTEST_PREFIX = 8
 _MAX_ID = 2**63 - 1
 IMPORTED_FROM = "imported_from"
+TRAINING_FILE = "training.json"
+"""What `inference.training` tells of itself, beside the weights that it made."""
 
 
 def declared_engine_versions() -> QuerySet[EngineVersion]:
@@ -69,6 +71,15 @@ def vlm_spec_of(version: EngineVersion) -> VlmSpec | None:
 def newest_self_test(version: EngineVersion) -> SelfTest | None:
     """Return what came of trying out last what reads the pages."""
     return SelfTest.objects.filter(engine_version=base_id_of(version)).order_by("-pk").first()
+
+
+def is_taught(version: EngineVersion) -> bool:
+    """Whether the language model may have learned from this house's documents: by an adapter, or by `finetune --merge`.
+
+    The latter leaves its account among the weights that the version pins.
+    """
+    spec = base_of(version).spec
+    return bool(spec.get("adapter_folder")) or TRAINING_FILE in spec.get("weights_sha256", {})
 
 
 def is_foreign(version: EngineVersion) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_lazy as _
 
 from review.models import Document, EngineVersion, EvaluationComparison, RegressionItem, RegressionSet, Rollout
-from review.selectors.engines import base_of
+from review.selectors.engines import base_of, is_taught
 from review.selectors.evaluation import comparison_of, items_of, newest_set_of
 from review.selectors.rollouts import champion_of
 
@@ -84,8 +84,8 @@ def n_that_taught(regression_set: RegressionSet, version: EngineVersion) -> int:
     models = [model for model in (version.locator, version.calibrator) if model is not None]
     moments = [model.training_run.created_at if model.training_run else model.created_at for model in models]
     base = base_of(version)
-    if base.spec.get("adapter_folder"):
-        # Looked up once more before an adapter is registered: what was held out by then has not taught it.
+    if is_taught(base):
+        # Looked up once more before it was registered: what was held out by then has not taught it.
         moments.append(base.created_at)
     if not moments:
         return 0

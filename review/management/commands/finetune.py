@@ -45,7 +45,12 @@ class Command(BaseCommand):
         parser.add_argument("--dropout", type=float, help="LoRA's dropout (default: 0.05)")
         parser.add_argument("--seed", type=int, help="the same seed and data give the same adapter (default: 0)")
         parser.add_argument(
-            "--out", type=Path, metavar="DIR", help="where the adapter goes (default: adapters/ in STET_DATA_DIR)"
+            "--merge",
+            action="store_true",
+            help="write whole weights instead of an adapter: for architectures on which vLLM loads none",
+        )
+        parser.add_argument(
+            "--out", type=Path, metavar="DIR", help="where it goes (default: adapters/, or weights/, in STET_DATA_DIR)"
         )
         parser.add_argument(
             "--python", help="the Python that has the extra train (default: that of STET_VLLM_VENV, or this one)"
@@ -65,6 +70,7 @@ class Command(BaseCommand):
             python=_python(options["python"]),
             options={name: options[name] for name in PLAN_OPTIONS},
             tell=self._tell,
+            is_merged=options["merge"],
         )
         try:
             version = tuning.run(_export(options["snapshot"]))
@@ -103,7 +109,7 @@ class Command(BaseCommand):
     def _load(self, base: EngineVersion, version: EngineVersion) -> bool:
         base_spec, spec = vlm_spec_of(base), vlm_spec_of(version)
         if base_spec is None or spec is None or not load_beside(base_spec, spec):
-            self._tell("It needs other flags than the server of the old version has, and so a server of its own.")
+            self._tell("It needs other weights or flags than the server of the old version has: a server of its own.")
             return False
         url = server_url(base_spec.digest)
         self._tell(f"The server of engine version {base.pk} has loaded it as {spec.tied_name}.")
@@ -125,7 +131,7 @@ def _tunable(version: EngineVersion) -> VlmSpec:
 def _default_out(base: EngineVersion, options: dict[str, Any]) -> Path:
     data = Path(options["snapshot"]).stem
     name = f"{base.digest[:8]}-{data}-r{options['rank'] or 16}-s{options['seed'] or 0}"
-    return Path(settings.DATA_DIR) / "adapters" / name
+    return Path(settings.DATA_DIR) / ("weights" if options["merge"] else "adapters") / name
 
 
 def _python(named: str | None) -> str:

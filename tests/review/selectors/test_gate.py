@@ -1,7 +1,9 @@
 """What the gate says, in which order, and that it asks about who reads now, not about who read when it began."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone, translation
@@ -128,9 +130,15 @@ def registered_after(document: Document, **spec: object) -> EngineVersion:
     return version
 
 
-def test_an_adapter_may_have_learned_from_what_was_held_out_after_it(cast: Cast, tmp_path: Path) -> None:
+MERGED = {"weights_sha256": {"model.safetensors": "0" * 64, "training.json": "1" * 64}}
+
+
+@pytest.mark.parametrize("taught", [ADAPTER, MERGED])
+def test_what_was_taught_here_may_have_learned_from_what_was_held_out_after_it(
+    cast: Cast, tmp_path: Path, taught: Mapping[str, Any]
+) -> None:
     document = send(cast, "test 0")
-    version = registered_after(document, **ADAPTER)
+    version = registered_after(document, **taught)
     assert n_that_taught(freeze(cast, tmp_path / "set"), version) == 1
 
 

@@ -134,6 +134,22 @@ def test_options_become_the_plan(version: EngineVersion, python: str, tmp_path: 
     assert spec.server_flags["max-lora-rank"] == 32
 
 
+def test_merged_weights_are_a_version_without_an_adapter(
+    version: EngineVersion, python: str, tmp_path: Path, settings: Settings
+) -> None:
+    printed, told = finetune(version, write_export(tmp_path / "export"), python, "--merge")
+    made = VlmSpec.from_json(EngineVersion.objects.get(pk=int(printed)).spec)
+    folder = Path(made.weights_folder)
+    assert folder.is_relative_to(settings.DATA_DIR / "weights")
+    plan = json.loads((folder / "training.json").read_text())["plan"]
+    assert plan["is_merged"] is True
+    assert made.weights_sha256["training.json"] == hashlib.sha256((folder / "training.json").read_bytes()).hexdigest()
+    assert (made.adapter, made.adapter_folder, dict(made.adapter_sha256)) == ("", "", {})
+    old = VlmSpec.from_json(version.spec)
+    assert dict(made.server_flags) == dict(old.server_flags)
+    assert f"serve_model --engine-version {printed.strip()}" in told
+
+
 @pytest.mark.parametrize(("n", "steps"), [(1, 1), (8, 3), (9, 4)])
 def test_without_steps_the_data_are_seen_three_times(
     version: EngineVersion, python: str, tmp_path: Path, n: int, steps: int
@@ -149,7 +165,7 @@ def test_without_a_server_it_is_registered_and_told_what_to_do(
     monkeypatch.delenv("STET_VLLM_URL", raising=False)
     printed, told = finetune(version, write_export(tmp_path / "export"), python)
     new = printed.strip()
-    assert "It needs other flags than the server of the old version has" in told
+    assert "It needs other weights or flags than the server of the old version has" in told
     for command in ("serve_model --engine-version", "probe_engine --engine-version"):
         assert f"{command} {new}" in told
     assert f"evaluate --project P --set S --compare {version.pk} {new}" in told
