@@ -61,6 +61,7 @@ REASONS: Words = {
     "missing_confidence": _("nothing says how sure the reading is"),
     "low_confidence": _("the reading is not sure enough"),
     "stopped_by_monitor": _("the field is stopped: too many of its stored values were found wrong"),
+    "not_certified": _("its target is not certified for the engine version that read it"),
     "engine_not_proven": _("the engine version has passed no self-test yet"),
     "nothing_read": _("no text was found on it"),
     "full_examination": _("drawn at random to have every field checked"),

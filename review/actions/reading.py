@@ -43,17 +43,18 @@ from review.models import (
     PageRead,
     PageReadState,
     ReviewTask,
+    RoutingPolicy,
     RunState,
     TaskState,
 )
 from review.routing.bands import Band
-from review.routing.decide import DocumentDecision, decide
+from review.routing.decide import DocumentDecision, FieldEvidence, decide
 from review.routing.policy import PolicyRules
 from review.routing.reasons import Reason, reason_for_failure
 from review.selectors.access import Actor
 from review.selectors.engines import is_proven
 from review.selectors.reading import ReadingKey, key_of
-from review.selectors.targets import stopped_paths
+from review.selectors.targets import stopped_paths, uncertified_paths
 
 __all__ = [
     "ClaimedPage",
@@ -273,16 +274,8 @@ def complete_run(
         document = Document.objects.get(pk=run.document_id)
         policy = ensure_active_policy(document_type)
         interest = interest_of(checked, run)
-        decision = decide(
-            [evidence_of(reading, spec) for reading in checked],
-            PolicyRules.from_json(policy.rules),
-            document.sha256,
-            str(policy.pk),
-            document_reasons=faults,
-            is_proven=is_proven(run.engine_version),
-            stopped=stopped_paths(document_type),
-            interest=interest,
-        )
+        evidence = [evidence_of(reading, spec) for reading in checked]
+        decision = _decide(run, policy, evidence, faults, interest)
         confirmed = confirmed_record(document)
         is_stored = confirmed is not None or decision.band is not Band.REVIEW
         store_predictions(run, checked)
@@ -301,6 +294,27 @@ def complete_run(
         draw_shadow(document, run)
         _record_routed(actor, run, decision, suggestion)
     return True
+
+
+def _decide(
+    run: ExtractionRun,
+    policy: RoutingPolicy,
+    evidence: Sequence[FieldEvidence],
+    faults: Sequence[Reason],
+    interest: float | None,
+) -> DocumentDecision:
+    document_type, rules = run.document.document_type, PolicyRules.from_json(policy.rules)
+    return decide(
+        evidence,
+        rules,
+        run.document.sha256,
+        str(policy.pk),
+        document_reasons=faults,
+        is_proven=is_proven(run.engine_version),
+        stopped=stopped_paths(document_type),
+        uncertified=uncertified_paths(document_type, run.engine_version_id, rules),
+        interest=interest,
+    )
 
 
 def _record_routed(

@@ -10,8 +10,9 @@ The sampling design:
   field goes to a person.
 - An optional field that is absent, with nothing wrong and no confidence in its absence, is SAMPLED: most documents
   lack some optional field, a person need not confirm each, but it is never AUTO and is looked at with a known chance.
-- A field that the monitor of its target has stopped is doubtful wherever it has a value, and decides about its
-  document as a required one does, whether it is required or not: nothing of it is stored unseen.
+- A field that the monitor of its target has stopped, or whose certificate is not of the engine version that read the
+  document, is doubtful wherever it has a value, and decides about its document as a required one does, whether it is
+  required or not: nothing of it is stored unseen.
 - Nothing is AUTO that was read by an engine which has not proven itself: what would be, is SAMPLED, and every field
   says so among its reasons.
 - A document in band AUTO or SAMPLED is audited when its audit draw falls below the rate of its band (of the band
@@ -93,13 +94,15 @@ def decide(
     document_reasons: Sequence[Reason] = (),
     is_proven: bool = True,
     stopped: Collection[str] = (),
+    uncertified: Collection[str] = (),
     interest: float | None = None,
 ) -> DocumentDecision:
     """Route one document by the module's design; the same arguments always give the same decision.
 
     `document_reasons` are known of the document as a whole: a fault (`Reason.is_fault`) makes every field doubtful, any
     other is only kept. `is_proven` says whether the engine that read it may be trusted with the band AUTO. `stopped`
-    are the fields that a monitor has stopped, rows as `*`. `interest` in 0-1 says how much an audit would
+    are the fields that a monitor has stopped, `uncertified` those whose target nothing certifies for the engine version
+    that read the document, both with rows as `*`. `interest` in 0-1 says how much an audit would
     teach; None where that is not known. Raise ValueError when a field path occurs twice.
     """
     paths = [field.field_path for field in fields]
@@ -108,12 +111,9 @@ def decide(
     faults = [reason for reason in document_reasons if reason.is_fault]
     if not fields:
         faults.append(Reason.NOTHING_READ)
-    banded = [_band(field, rules.thresholds_for(field.field_path), faults) for field in fields]
-    if not is_proven:
-        banded = [_unproven(*pair) for pair in banded]
-    halted = [field.has_value and column_path(field.field_path) in stopped for field in fields]
-    banded = [_stopped(*pair) if is_halted else pair for pair, is_halted in zip(banded, halted, strict=True)]
-    decides = _deciding(fields, halted)
+    holds = [_holds(field, stopped, uncertified) for field in fields]
+    banded = _banded(fields, rules, faults, holds, is_proven=is_proven)
+    decides = _deciding(fields, [bool(hold) for hold in holds])
     deciding = [pair for pair, is_deciding in zip(banded, decides, strict=True) if is_deciding]
     band = Band.REVIEW if faults else Band.worst(band for band, _ in deciding)
     draws = Draws(
@@ -170,10 +170,31 @@ def _deciding(fields: Sequence[FieldEvidence], halted: Sequence[bool]) -> list[b
     return [field.is_required or is_halted or not has_required for field, is_halted in zip(fields, halted, strict=True)]
 
 
-def _stopped(band: Band, reasons: tuple[Reason, ...]) -> tuple[Band, tuple[Reason, ...]]:
+def _banded(
+    fields: Sequence[FieldEvidence],
+    rules: PolicyRules,
+    faults: Sequence[Reason],
+    holds: Sequence[Sequence[Reason]],
+    *,
+    is_proven: bool,
+) -> list[tuple[Band, tuple[Reason, ...]]]:
+    banded = [_band(field, rules.thresholds_for(field.field_path), faults) for field in fields]
+    if not is_proven:
+        banded = [_unproven(*pair) for pair in banded]
+    return [_held(*pair, hold) if hold else pair for pair, hold in zip(banded, holds, strict=True)]
+
+
+def _holds(field: FieldEvidence, stopped: Collection[str], uncertified: Collection[str]) -> list[Reason]:
+    """Return for which reasons nothing of a field is stored unseen; none where it has no value."""
+    path = column_path(field.field_path)
+    held = {Reason.STOPPED_BY_MONITOR: stopped, Reason.NOT_CERTIFIED: uncertified}
+    return [reason for reason, paths in held.items() if field.has_value and path in paths]
+
+
+def _held(band: Band, reasons: tuple[Reason, ...], holds: Sequence[Reason]) -> tuple[Band, tuple[Reason, ...]]:
     # What was only fairly sure has a reason that says no more than that; it is not why a person looks.
     doubts = reasons if band is Band.REVIEW else ()
-    return Band.REVIEW, in_order([*doubts, Reason.STOPPED_BY_MONITOR])
+    return Band.REVIEW, in_order([*doubts, *holds])
 
 
 def _unproven(band: Band, reasons: tuple[Reason, ...]) -> tuple[Band, tuple[Reason, ...]]:

@@ -26,6 +26,7 @@ class Reason(StrEnum):
     MISSING_CONFIDENCE = "missing_confidence"
     LOW_CONFIDENCE = "low_confidence"
     STOPPED_BY_MONITOR = "stopped_by_monitor"
+    NOT_CERTIFIED = "not_certified"
     ENGINE_NOT_PROVEN = "engine_not_proven"
     NOTHING_READ = "nothing_read"
     FULL_EXAMINATION = "full_examination"
@@ -38,6 +39,9 @@ class Reason(StrEnum):
         """Whether the reason, given for a whole document, leaves every one of its fields doubtful."""
         return self in _FAULTS
 
+
+HOLDS = frozenset({Reason.STOPPED_BY_MONITOR, Reason.NOT_CERTIFIED})
+"""Reasons for which nothing of a field is stored unseen, however sure: while one holds, people see every value."""
 
 _FAILURES = frozenset(reason for reason in Reason if reason.startswith(("engine_failed", "answer_", "routing_")))
 _FAULTS = _FAILURES | {

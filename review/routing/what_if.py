@@ -73,8 +73,8 @@ def reband(field: RoutedField, limits: Thresholds) -> Band:
     return Band.AUTO if is_auto else Band.SAMPLED
 
 
-BY_CONFIDENCE = frozenset({Reason.LOW_CONFIDENCE, Reason.ENGINE_NOT_PROVEN})
-"""Reasons that leave a value to its confidence."""
+BY_CONFIDENCE = frozenset({Reason.LOW_CONFIDENCE, Reason.ENGINE_NOT_PROVEN, Reason.NOT_CERTIFIED})
+"""Reasons that leave a value to its confidence; a certificate that comes makes the last one go."""
 
 
 def is_decided_by_confidence(field: RoutedField) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import BigIntegerField, Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from review.exceptions import NotFoundError
 from review.models import (
@@ -18,6 +19,8 @@ from review.models import (
     FieldReview,
     FieldTarget,
     Project,
+    Rollout,
+    RolloutStage,
     RoutingDecision,
 )
 from review.routing.audit_floor import least_share
@@ -25,6 +28,7 @@ from review.routing.bands import Band
 from review.routing.calibration_split import is_for_calibration
 from review.routing.paths import column_path
 from review.routing.policy import PolicyRules
+from review.routing.reasons import HOLDS
 from review.routing.thinning import ExaminedValue
 from review.routing.what_if import RoutedField, is_decided_by_confidence
 from review.selectors.calibration import (
@@ -42,6 +46,9 @@ _COLUMNS = (
     "field_path", "confidence", "band", "inclusion_probability", "is_correct", "document__sha256", "reasons", "policy",
     "evidence",
 )  # fmt: skip
+
+
+_ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,51 @@ def access_stopped(document_type: DocumentType, field_path: str) -> FieldMonitor
 def stopped_paths(document_type: DocumentType) -> frozenset[str]:
     """Return the fields of a type that a monitor has stopped, rows as `*`."""
     return frozenset(_stopped(document_type).values_list("field_path", flat=True))
+
+
+def uncertified_paths(document_type: DocumentType, engine_version_id: int, rules: PolicyRules) -> frozenset[str]:
+    """Return the fields with a target that went by a certificate once, and have none for this engine version.
+
+    Rows as `*`. A certificate speaks of the confidences of exactly one version: another calibrator, or none, says other
+    numbers of the same evidence. It holds for limits that are at least as strict. A field that never went by one (no
+    policy with a certificate of it was ever in force) is none of them: its limits were set by hand, and its target only
+    watches. So a draft changes nothing.
+    """
+    targets = FieldTarget.objects.filter(document_type=document_type, is_active=True)
+    known = FieldCertificate.objects.filter(document_type=document_type, field_path__in=targets.values("field_path"))
+    bound, certified = set(), set()
+    columns = ("field_path", "engine_version", "threshold", "policy__activated_at")
+    for path, version_id, threshold, activated_at in known.values_list(*columns):
+        if activated_at is not None:
+            bound.add(path)
+        # A limit that went through a form has lost its last digits.
+        if version_id == engine_version_id and threshold is not None:
+            certified |= {path} if rules.thresholds_for(path).review >= threshold - _ROUNDED else set()
+    return frozenset(bound - certified)
+
+
+def targets_left_behind() -> QuerySet[FieldTarget]:
+    """Return the targets that are certified of an earlier version than the one that is live, in whatever project.
+
+    Of a type of which no version is live or declared it cannot be told without looking at what was read.
+    """
+    live = Rollout.objects.filter(document_type=OuterRef("document_type"), stage=RolloutStage.LIVE)
+    reads = Coalesce(
+        Subquery(live.values("engine_version")[:1]),
+        F("document_type__project__engine_version"),
+        output_field=BigIntegerField(),
+    )
+    own = FieldCertificate.objects.filter(document_type=OuterRef("document_type"), field_path=OuterRef("field_path"))
+    of_reader = own.filter(engine_version=OuterRef("reads"), threshold__isnull=False)
+    active = FieldTarget.objects.filter(is_active=True).annotate(reads=reads)
+    once = own.filter(policy__activated_at__isnull=False)
+    return active.filter(Exists(once), reads__isnull=False).exclude(Exists(of_reader))
+
+
+def left_behind_in(project: Project) -> QuerySet[FieldTarget]:
+    """Return those of a project, with what names the field."""
+    found = targets_left_behind().select_related("document_type__active_version")
+    return found.filter(document_type__project=project).order_by("id")
 
 
 def _stopped(document_type: DocumentType) -> QuerySet[FieldMonitor]:
@@ -180,7 +232,8 @@ def _examined_values(document_type: DocumentType, engine: EngineVersion) -> list
                 confidence=said if of_field is None else of_field.probability(said, seen),
                 is_wrong=not is_correct,
                 inclusion_probability=probability,
-                floor=min(floors[policy_id], probability),
+                # While a field is held back people see all of its values: none had a lesser chance on such a day.
+                floor=probability if HOLDS & set(field.reasons) else min(floors[policy_id], probability),
             )
         )
     return found

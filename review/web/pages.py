@@ -16,7 +16,7 @@ from review.selectors.document_types import document_types_for
 from review.selectors.frame import frame_for
 from review.selectors.learning import learned_in
 from review.selectors.review_tasks import n_waiting
-from review.selectors.targets import stopped_in
+from review.selectors.targets import left_behind_in, stopped_in
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=HttpResponseBase)
@@ -75,6 +75,7 @@ def render_in_project(
         "is_admin": known.role.includes(Role.ADMIN),
         # Looked up where there are any: hardly ever.
         "stopped_fields": stopped_in(project) if is_manager and known.has_stopped_fields else (),
+        "left_behind": left_behind_in(project) if is_manager and known.has_left_behind else (),
         "learned_by_itself": learned_in(project) if is_manager and known.has_learned else (),
     }
     return render(request, template, frame | context, status=status)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.formats import localize
 
 from review import words
-from review.models import Document, DocumentType, FieldCertificate, FieldMonitor
+from review.models import Document, DocumentType, FieldCertificate, FieldMonitor, FieldTarget
 from review.selectors.errors import Mark
 from review.selectors.operations import Operations
 from review.web import field_view, targets_view
@@ -31,8 +31,8 @@ def label_in(certificate: FieldCertificate, labels: dict[str, str]) -> str:
 
 
 @register.filter
-def field_label(watched: FieldMonitor) -> str:
-    """Return the label of the field that a monitor watches."""
+def field_label(watched: FieldMonitor | FieldTarget) -> str:
+    """Return the label of the field that a target is about, or a monitor watches."""
     labels = {path: label for path, label, _cost in field_paths(watched.document_type)}
     return labels.get(watched.field_path, watched.field_path)
 

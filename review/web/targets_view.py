@@ -8,8 +8,11 @@ from django.utils.formats import localize
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from review.exceptions import InvalidInputError
-from review.models import DocumentType, FieldCertificate, FieldMonitor, FieldTarget
-from review.selectors.targets import monitors_for, newest_certificates, targets_for
+from review.models import DocumentType, EngineVersion, FieldCertificate, FieldMonitor, FieldTarget
+from review.selectors.document_types import active_policy
+from review.selectors.rollouts import champion_of
+from review.selectors.targets import monitors_for, newest_certificates, targets_for, uncertified_paths
+from review.selectors.what_if import parse_rules
 from review.web.policy_view import field_paths
 
 FALLBACK_CONFIDENCE = 0.95
@@ -19,7 +22,8 @@ FALLBACK_CONFIDENCE = 0.95
 class TargetRow:
     """One field: its target, the newest certificate and the monitor, each None where there is none.
 
-    `wrong` and `confidence` are what stands in the form, in percent.
+    `wrong` and `confidence` are what stands in the form, in percent. `is_uncertified`: what reads now is not what the
+    certificate is of, or the limits in force are looser, so nothing is stored unseen.
     """
 
     path: str
@@ -29,6 +33,7 @@ class TargetRow:
     monitor: FieldMonitor | None
     wrong: str
     confidence: str
+    is_uncertified: bool
 
     @property
     def is_stopped(self) -> bool:
@@ -46,7 +51,11 @@ class TargetRow:
     @property
     def is_carried(self) -> bool:
         """Whether the labels carry the target as it stands."""
-        return self.certificate is not None and self.certificate.threshold is not None and not self.is_outdated
+        return (
+            self.certificate is not None
+            and self.certificate.threshold is not None
+            and not (self.is_outdated or self.is_uncertified)
+        )
 
     @property
     def carried(self) -> str:
@@ -72,6 +81,7 @@ class TargetsPage:
     """All that the page shows of one document type."""
 
     rows: list[TargetRow]
+    reads: EngineVersion | None
 
     @property
     def n_targets(self) -> int:
@@ -94,6 +104,9 @@ def targets_page(document_type: DocumentType, typed: QueryDict | None = None) ->
     targets = {one.field_path: one for one in targets_for(document_type)}
     certificates = newest_certificates(document_type)
     monitors = {one.field_path: one for one in monitors_for(document_type)}
+    reads, active = champion_of(document_type), active_policy(document_type)
+    rules = active[1] if active is not None else parse_rules({})
+    uncertified = uncertified_paths(document_type, reads.pk, rules) if reads is not None else frozenset()
     rows = []
     for path, label, _cost in field_paths(document_type):
         target = targets.get(path)
@@ -102,8 +115,9 @@ def targets_page(document_type: DocumentType, typed: QueryDict | None = None) ->
         if typed is not None and typed.get("field_path") == path:
             wrong, confidence = typed.get("wrong", ""), typed.get("confidence", "")
         known = certificates.get(path) if target is not None else None
-        rows.append(TargetRow(path, label, target, known, monitors.get(path), wrong, confidence))
-    return TargetsPage(rows)
+        row = TargetRow(path, label, target, known, monitors.get(path), wrong, confidence, path in uncertified)
+        rows.append(row)
+    return TargetsPage(rows, reads)
 
 
 def certificate_in_words(one: FieldCertificate) -> str:

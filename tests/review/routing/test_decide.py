@@ -324,15 +324,22 @@ def test_the_frequency_of_inclusion_is_the_stated_probability(kind: str) -> None
 
 @pytest.mark.parametrize("is_required", [True, False])
 @pytest.mark.parametrize(("confidence", "reasons"), [(AUTO, ()), (SAMPLED, ()), (REVIEW, (Reason.LOW_CONFIDENCE,))])
-def test_a_stopped_field_holds_its_document_up_however_sure_it_is(
-    is_required: bool, confidence: float, reasons: tuple[Reason, ...]
+@pytest.mark.parametrize(
+    "holds",
+    [(Reason.STOPPED_BY_MONITOR,), (Reason.NOT_CERTIFIED,), (Reason.STOPPED_BY_MONITOR, Reason.NOT_CERTIFIED)],
+)
+def test_a_field_that_is_held_back_holds_its_document_up_however_sure_it_is(
+    is_required: bool, confidence: float, reasons: tuple[Reason, ...], holds: tuple[Reason, ...]
 ) -> None:
     fields = [field("/total"), field("/items/3/price", confidence, is_required=is_required)]
-    decision = decide(fields, RULES, "1", "1", stopped={"/items/*/price"})
+    paths = {"/items/*/price"}
+    stopped = paths if Reason.STOPPED_BY_MONITOR in holds else ()
+    uncertified = paths if Reason.NOT_CERTIFIED in holds else ()
+    decision = decide(fields, RULES, "1", "1", stopped=stopped, uncertified=uncertified)
     assert (decision.band, decision.is_selected) == (Band.REVIEW, True)
-    assert Reason.STOPPED_BY_MONITOR in decision.reasons
+    assert set(holds) <= set(decision.reasons)
     own = decision.fields[1]
-    assert own.reasons == (*reasons, Reason.STOPPED_BY_MONITOR)
+    assert own.reasons == (*reasons, *holds)
     assert (own.band, own.inclusion_probability, own.is_to_examine) == (Band.REVIEW, 1.0, True)
     # The field beside it is as it was.
     assert (decision.fields[0].band, decision.fields[0].reasons) == (Band.AUTO, ())

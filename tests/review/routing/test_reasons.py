@@ -37,7 +37,7 @@ def test_codes_that_others_store_never_change() -> None:
         "missing_confidence", "low_confidence", "nothing_read", "full_examination", "audit_sampled", "audit_auto",
         "duplicate", "engine_not_proven", "answer_cut_short", "answer_repeats", "answer_empty", "answer_unreadable",
         "answer_invalid", "rows_left_out", "answer_lost", "answer_late", "routing_failed", "type_doubtful",
-        "stopped_by_monitor",
+        "stopped_by_monitor", "not_certified",
     }  # fmt: skip
 
 

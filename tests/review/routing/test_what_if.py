@@ -178,6 +178,12 @@ def test_what_broke_no_rule_is_decided_by_its_confidence(
     assert is_decided_by_confidence(RoutedField("/total", confidence, Band.REVIEW, reasons)) is is_decided
 
 
+def test_a_field_that_waits_for_a_certificate_goes_by_the_limits_that_are_tried() -> None:
+    behind = RoutedField("/total", 0.99, Band.REVIEW, (Reason.NOT_CERTIFIED,))
+    assert reband(behind, Thresholds(auto=None, review=0.9)) is Band.SAMPLED
+    assert is_decided_by_confidence(behind)
+
+
 def test_no_threshold_turns_a_stopped_field_on() -> None:
     stopped = RoutedField("/total", 0.99, Band.REVIEW, (Reason.STOPPED_BY_MONITOR,))
     assert reband(stopped, Thresholds(0.5, 0.1)) is Band.REVIEW

@@ -58,6 +58,14 @@ def test_each_period_has_the_floor_of_its_own_policy(cast: Cast) -> None:
     assert {value.confidence: value.floor for value in total(cast).values} == {0.9: 0.2, 0.8: 0.1}
 
 
+@pytest.mark.parametrize("reason", ["stopped_by_monitor", "not_certified"])
+def test_of_a_field_that_was_held_back_every_value_was_seen_and_all_count_in_full(cast: Cast, reason: str) -> None:
+    set_audits(cast.document_type)
+    examine(cast.document_type, [(0.9, True)], reasons=[reason], inclusion_probability=1.0)
+    (value,) = total(cast).values
+    assert (value.inclusion_probability, value.floor, value.weight) == (1.0, 1.0, 1.0)
+
+
 def test_a_floor_never_lies_above_the_chance_that_was_written_down(cast: Cast) -> None:
     set_audits(cast.document_type, 0.9)
     examine(cast.document_type, [(0.9, True)])
