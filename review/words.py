@@ -179,6 +179,8 @@ ACTS: Words = {
     "document.reviewed": _("review finished"),
     "document.rerun": _("read again"),
     "document.restarted": _("begun anew, since the reader has changed"),
+    "document.type_changed": _("moved to another document type, and read again"),
+    "document.type_kept": _("its document type found right"),
     "review_task.created": _("review asked for"),
     "review_task.leased": _("taken for review"),
     "review_task.released": _("given back"),

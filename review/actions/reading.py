@@ -14,11 +14,11 @@ from inference.types import DocumentTypeSpec, FieldReading, PageReading, RawAnsw
 from review.actions._audit import record_audit
 from review.actions._claims import new_claim_token
 from review.actions._documents import note_wait, publish_document, settle_document
-from review.actions._enqueue import enqueue_opening
 from review.actions._findings import evidence_of, with_schema_findings, without_groups
 from review.actions._interest import interest_of
 from review.actions._pages import has_unfinished_pages
 from review.actions._readings import store_raw_answers, store_reading
+from review.actions._restarting import cancel_task, reset_document
 from review.actions._routing import (
     confirmed_record,
     create_task,
@@ -28,16 +28,14 @@ from review.actions._routing import (
     store_predictions,
 )
 from review.actions._shadows import draw_shadow
-from review.actions._suggestions import TypeSuggestion
+from review.actions._suggestions import TypeSuggestion, keep_suggestion
 from review.exceptions import ConflictError
-from review.live.events import TaskEvent, publish
 from review.models import (
     UNFINISHED_STATUSES,
     Document,
     DocumentStatus,
     DocumentType,
     ExtractionRun,
-    FieldEdit,
     ForeignReading,
     Page,
     PageRead,
@@ -320,7 +318,8 @@ def _decide(
 def _record_routed(
     actor: Actor, run: ExtractionRun, decision: DocumentDecision, suggestion: TypeSuggestion | None
 ) -> None:
-    """Write the audit row of a routing."""
+    """Write the audit row of a routing, and on the document what it looks like."""
+    keep_suggestion(run.document, suggestion)
     detail: dict[str, object] = {
         "run": run.pk,
         "band": str(decision.band),
@@ -352,10 +351,10 @@ def rerun_document(*, actor: Actor, document: Document, is_reopening: bool = Fal
                 code="marked_unusable",
             )
         for task in ReviewTask.objects.filter(document=document, state=TaskState.OPEN):
-            _cancel(task)
+            cancel_task(task)
         # An engine of ours reads it now, whatever came with it.
         ForeignReading.objects.filter(document=document).update(is_current=False)
-        _reset(document)
+        reset_document(document)
         record_audit(actor, "document.rerun", document, project=document.project_id)
     return document
 
@@ -367,24 +366,6 @@ def restart_document(*, actor: Actor, document_id: int, run_id: int) -> bool:
         if not unfinished.update(state=RunState.FAILED, error_code="engine_changed", finished_at=timezone.now()):
             return False
         document = Document.objects.select_for_update(no_key=True).get(pk=document_id)
-        _reset(document)
+        reset_document(document)
         record_audit(actor, "document.restarted", document, project=document.project_id, detail={"run": run_id})
     return True
-
-
-def _reset(document: Document) -> None:
-    """Put a document back to the beginning and queue it, within the caller's transaction."""
-    Document.objects.filter(pk=document.pk).update(n_attempts=0, n_pages_read=0)
-    document.n_attempts, document.n_pages_read = 0, 0
-    settle_document(document, "document.received", status=DocumentStatus.RECEIVED, band="", reasons=[])
-    enqueue_opening(document.pk, document.n_pages)
-
-
-def _cancel(task: ReviewTask) -> None:
-    now = timezone.now()
-    is_begun = FieldEdit.objects.filter(task=task).exists()
-    is_held = task.lease_expires_at is not None and task.lease_expires_at > now
-    unchanged = ReviewTask.objects.filter(pk=task.pk, state=TaskState.OPEN, lease_token=task.lease_token)
-    if is_begun or is_held or not unchanged.update(state=TaskState.CANCELLED, finished_at=now):
-        raise ConflictError(_("A reviewer has begun on this document. Let the review be finished first."))
-    publish(TaskEvent("review_task.cancelled", task.project_id, task.pk, task.document_id))

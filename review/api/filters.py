@@ -66,6 +66,7 @@ class DocumentFilter(django_filters.FilterSet):
     )
     band = django_filters.ChoiceFilter(field_name="band", choices=BAND_CHOICES)
     document_type = TypeFilter("document_type__slug")
+    suggested_type = TypeFilter("suggested_type__slug")
     received_after = django_filters.IsoDateTimeFilter(
         field_name="received_at", lookup_expr="gte", validators=_MOMENTS, help_text="From this moment on."
     )

@@ -49,6 +49,7 @@ _documents: list[Route] = [
     _route("<id:id>/pages/<number:number>/crop/", pages.PageCropView, "page_crop"),
     _route("<id:id>/records/", documents.DocumentRecordsView, "document_records"),
     _route("<id:id>/rerun/", documents.RerunView, "document_rerun"),
+    _route("<id:id>/type/", documents.TypeView, "document_type_of"),
 ]
 _review_tasks: list[Route] = [
     _route("", review_tasks.TaskListView, "review_tasks"),

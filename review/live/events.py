@@ -13,6 +13,7 @@ DocumentEventName = Literal[
     "document.routed",
     "document.failed",
     "document.reviewed",
+    "document.type_kept",
 ]
 TaskEventName = Literal[
     "review_task.created",

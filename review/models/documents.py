@@ -31,7 +31,8 @@ class Document(models.Model):
 
     `reasons` are codes: why a person must look (`review.routing.reasons`) or why the file is unreadable
     (`inference.errors`). `duplicate_of` names the first document of the project and type with the same bytes;
-    such a document is never read and follows the first one's status.
+    such a document is never read and follows the first one's status. `suggested_type` is another type that its first
+    page looks like, with its chance (0-1) and from how many documents that was learned; null where its own will do.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="documents")
@@ -53,6 +54,11 @@ class Document(models.Model):
     n_pages_read = models.PositiveIntegerField(_("pages read"), default=0)
     n_attempts = models.PositiveSmallIntegerField(_("attempts to open"), default=0)
     duplicate_of = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="duplicates")
+    suggested_type = models.ForeignKey(
+        DocumentType, on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
+    )
+    suggested_chance = models.FloatField(_("chance of the suggested type"), null=True)
+    suggested_from = models.PositiveIntegerField(_("documents that it was learned from"), null=True)
     received_at = models.DateTimeField(_("received at"), auto_now_add=True)
     touched_at = models.DateTimeField(_("last step at"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished at"), null=True)
@@ -65,6 +71,11 @@ class Document(models.Model):
             models.Index(fields=["project", "status", "-id"], name="document_by_status"),
             models.Index(fields=["project", "document_type", "-id"], name="document_by_type"),
             models.Index(fields=["project", "sha256"], name="document_by_content"),
+            models.Index(
+                fields=["project", "-id"],
+                name="document_of_doubtful_type",
+                condition=models.Q(suggested_type__isnull=False),
+            ),
             models.Index(
                 fields=["touched_at"],
                 name="document_unfinished",

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
 
 from review.exceptions import ForbiddenError, NotFoundError
 from review.models import (
@@ -18,6 +19,7 @@ from review.models import (
     ReviewTask,
     Role,
     Snapshot,
+    TaskState,
     User,
 )
 from review.selectors.blindness import mark_withheld
@@ -104,12 +106,28 @@ def access_document_type(project: Project, slug: str) -> DocumentType:
 
 
 def access_document(actor: Actor, slug: str, document_id: int, role: Role = Role.VIEWER) -> Document:
-    """Return a document of the project `slug`; raise as `access_project` does, NotFoundError where there is none."""
+    """Return a document of the project `slug` with `has_duplicates`; raise as `access_project` does, NotFoundError."""
     project = access_project(actor, slug, role)
-    documents = Document.objects.select_related("document_type", "project", "uploaded_by", "schema_version")
+    documents = Document.objects.select_related(
+        "document_type", "project", "uploaded_by", "schema_version", "suggested_type"
+    )
+    documents = documents.annotate(has_duplicates=Exists(Document.objects.filter(duplicate_of=OuterRef("pk"))))
     document = documents.filter(project=project, pk=document_id).first()
     if document is None:
         raise NotFoundError
+    return document
+
+
+def access_document_in_hand(actor: Actor, slug: str, document_id: int) -> Document:
+    """Return a document of which the actor may say what it is: managers of any, reviewers of the one in their hands.
+
+    Raise as `access_document` does, ForbiddenError for a document that somebody else reviews, or nobody.
+    """
+    document = access_document(actor, slug, document_id, Role.REVIEWER)
+    if not is_manager(actor, document.project):
+        held = ReviewTask.objects.filter(document_id=document.duplicate_of_id or document.pk, state=TaskState.OPEN)
+        if not held.filter(lease_holder=actor.user, lease_expires_at__gt=timezone.now()).exists():
+            raise ForbiddenError
     return document
 
 

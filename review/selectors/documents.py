@@ -20,14 +20,20 @@ from review.models import (
     Page,
     Project,
     Record,
+    ReviewTask,
     RoutingDecision,
+    TaskKind,
+    TaskState,
     User,
 )
 from review.selectors.blindness import is_withheld
+from review.selectors.records import record_history
 from review.selectors.workers import WorkerSummary, worker_summary
 
 HISTORY_LENGTH = 100
 IDS_AT_ONCE = 500
+ANOTHER_TYPE = "*"
+"""No slug is written so: any type but the document's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +77,10 @@ class HistoryEntry:
 class DocumentDetail:
     """A document with its pages, fields, current record and history (newest first).
 
-    Of a duplicate, pages, fields and record are those of the document it repeats. `run` is None until it is opened,
-    `decision` until it is routed. With `is_withheld` the record is None whatever people said: see
-    `review.selectors.blindness`.
+    Of a duplicate, pages, fields, tasks and records are those of the document it repeats. `records` are all revisions,
+    newest first, `record` the current one; `tasks` are the review tasks, oldest first, whatever became of them. `run`
+    is None until it is opened, `decision` until it is routed. With `is_withheld` there are no records whatever people
+    said: see `review.selectors.blindness`.
     """
 
     document: Document
@@ -84,6 +91,8 @@ class DocumentDetail:
     fields: tuple[FieldView, ...]
     record: Record | None
     history: tuple[HistoryEntry, ...] = field(default=())
+    tasks: tuple[ReviewTask, ...] = field(default=())
+    records: tuple[Record, ...] = field(default=())
     is_withheld: bool = False
 
     @property
@@ -95,8 +104,15 @@ class DocumentDetail:
 
 
 def documents_for(project: Project) -> QuerySet[Document]:
-    """Return the documents of a project, newest first, with type and uploader."""
-    return Document.objects.filter(project=project).select_related("document_type", "uploaded_by").order_by("-pk")
+    """Return the documents of a project, newest first, with their types and uploader."""
+    documents = Document.objects.filter(project=project)
+    return documents.select_related("document_type", "suggested_type", "uploaded_by").order_by("-pk")
+
+
+def filter_by_look(documents: QuerySet[Document], look: str) -> QuerySet[Document]:
+    """Keep the documents that look like the type of this slug and are not of it; `ANOTHER_TYPE`: like any."""
+    doubtful = documents.filter(suggested_type__isnull=False)
+    return doubtful if look == ANOTHER_TYPE else doubtful.filter(suggested_type__slug=look)
 
 
 def filter_by_status(documents: QuerySet[Document], status: str) -> QuerySet[Document]:
@@ -189,9 +205,12 @@ def document_detail(document: Document, viewer: User | None = None) -> DocumentD
     runs = ExtractionRun.objects.select_related("engine_version__base", "schema_version", "decision__policy")
     run = runs.filter(document=read_as, is_current=True).first()
     decision = getattr(run, "decision", None) if run is not None else None
-    withheld = is_withheld(document, viewer)
-    records = Record.objects.select_related("reviewer").filter(document=read_as, is_current=True)
-    record = None if withheld else records.first()
+    tasks = tuple(ReviewTask.objects.select_related("lease_holder").filter(document=read_as).order_by("pk"))
+    # Only a second look that is still open keeps anything from anybody.
+    is_asked_again = any(task.state == TaskState.OPEN and task.kind != TaskKind.REVIEW for task in tasks)
+    withheld = is_asked_again and is_withheld(document, viewer)
+    records = () if withheld else tuple(record_history(read_as))
+    record = next((one for one in records if one.is_current), None)
     return DocumentDetail(
         document=document,
         status=shown_status(document),
@@ -200,7 +219,9 @@ def document_detail(document: Document, viewer: User | None = None) -> DocumentD
         decision=decision,
         fields=tuple(_fields(run, decision, record)) if run is not None else (),
         record=record,
-        history=_history(document),
+        history=_history(document, tasks if read_as is document else ()),
+        tasks=tasks,
+        records=records,
         is_withheld=withheld,
     )
 
@@ -238,9 +259,9 @@ def _field(
     )
 
 
-def _history(document: Document) -> tuple[HistoryEntry, ...]:
-    """Return what was done to the document, newest first; acts on its review tasks name the task."""
-    tasks = [str(pk) for pk in document.review_tasks.values_list("pk", flat=True)]
-    about = Q(object_type="document", object_id=str(document.pk)) | Q(object_type="reviewtask", object_id__in=tasks)
+def _history(document: Document, tasks: Sequence[ReviewTask]) -> tuple[HistoryEntry, ...]:
+    """Return what was done to the document and in its review tasks, newest first."""
+    ids = [str(task.pk) for task in tasks]
+    about = Q(object_type="document", object_id=str(document.pk)) | Q(object_type="reviewtask", object_id__in=ids)
     entries = AuditEntry.objects.filter(about).order_by("-pk")[:HISTORY_LENGTH]
     return tuple(HistoryEntry(entry.created_at, entry.actor_label, entry.action, entry.detail) for entry in entries)

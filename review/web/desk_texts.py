@@ -10,6 +10,10 @@ from review import words
 TEXTS: Mapping[str, object] = {
     "page_of": _("Page {n} of {total}"),
     "page_doubtful": _("Page {n}: something on it is doubtful"),
+    "looks_like": _("It looks like “{type}” ({chance} %, learned from {n} documents)."),
+    "move_to": _("Move it to “{type}”"),
+    "type_right": _("“{type}” is right"),
+    "moved_to": _("Moved to “{type}”; it is read again."),
     "left": _("{n} of {total} left"),
     "all_decided": _("everything is decided"),
     "lease": _("yours for {time}"),

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from review import words
 from review.models import DocumentStatus, DocumentType, Holding, Membership, Personal, Population, Project, Role
+from review.selectors.documents import ANOTHER_TYPE
 
 EXPORT_FORMATS = [("jsonl", "JSON Lines"), ("csv", "CSV")]
 SNAPSHOT_FORMATS = [
@@ -43,6 +44,8 @@ class FilterForm(forms.Form):
             ("status", _("Status"), statuses),
             ("band", _("How sure"), list(words.BAND_NAMES.items())),
             ("type", _("Type"), types),
+            # Of one type there is no other.
+            *([("looks", _("Looks like"), [(ANOTHER_TYPE, _("another type")), *types])] if len(types) > 1 else []),
         ):
             self.fields[name] = forms.ChoiceField(label=label, required=False, choices=[anything, *choices])
 

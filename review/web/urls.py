@@ -31,6 +31,7 @@ project_patterns: list[URLPattern | URLResolver] = [
     path("documents/<int:document_id>/", document.document, name="document"),
     path("documents/<int:document_id>/original/", document.original, name="original"),
     path("documents/<int:document_id>/rerun/", document.rerun, name="rerun"),
+    path("documents/<int:document_id>/type/", document.change_type, name="change_type"),
     path("documents/<int:document_id>/pages/<int:page_number>/", document.page_image, name="page_image"),
     path("review/", desk.desk, name="desk"),
     path("queue/", queue.queue, name="queue"),

@@ -94,6 +94,7 @@ ROWS: list[Row] = [
     Row("api:page_crop", "GET", READERS, of_page, query="?bbox=0,0,0.5,1"),
     Row("api:document_records", "GET", READERS, of_document),
     Row("api:document_rerun", "POST", managers(202), of_document),
+    Row("api:document_type_of", "POST", managers(202), of_document, body(document_type="receipt")),
     Row("api:records", "GET", READERS, in_project),
     Row("api:record", "GET", READERS, lambda world: {"project": world.project, "id": world.record.pk}),
     Row("api:review_tasks", "GET", reviewers(), in_project),

@@ -34,7 +34,7 @@ from review.selectors.raw_answers import raw_answers_of
 from review.selectors.reading import RunToRoute, run_to_route
 from review.selectors.rollouts import stand_in_of
 from review.selectors.workers import worker_summary
-from review.tasks import sweep
+from review.tasks import open_document, sweep
 from review.tasks_engines import exact_reader, identity_of, model_errors, name_worker, reader_of, words_engine_of
 from review.tasks_models import forget_models
 from tests import factories
@@ -297,4 +297,12 @@ def test_a_document_that_looks_like_another_type_goes_to_a_person_who_is_told_wh
     document.refresh_from_db()
     assert (document.status, "type_doubtful" in document.reasons) == ("review", True)
     detail = AuditEntry.objects.get(action="document.routed").detail
-    assert detail["suggested_type"] == "invoice"
+    assert (detail["suggested_type"], detail["chance"]) == ("invoice", 0.999)
+    assert (document.suggested_type, document.suggested_from) == (other, 24)
+    assert document.suggested_chance == pytest.approx(0.999)
+    # Read again when it looks like what it is, nothing is left of that.
+    TrainedModel.objects.all().delete()
+    rerun_document(actor=SYSTEM, document=document)
+    open_document(document.pk)
+    document.refresh_from_db()
+    assert (document.suggested_type, document.suggested_chance, document.suggested_from) == (None, None, None)

@@ -24,6 +24,18 @@ from review.selectors.documents import DocumentDetail, FieldView, shown_status
 from review.selectors.workers import NO_MODEL
 
 
+class SuggestionSerializer(ReadSerializer):
+    """Another document type that the first page looks like; null where the document's own will do."""
+
+    document_type = serializers.SlugField(source="suggested_type.slug")
+    chance = serializers.FloatField(source="suggested_chance", min_value=0, max_value=1)
+    n_documents = serializers.IntegerField(source="suggested_from", help_text="From how many it was learned.")
+
+    def to_representation(self, instance: Document) -> dict[str, Any] | None:  # type: ignore[override]  # null, too
+        """Return the suggestion."""
+        return super().to_representation(instance) if instance.suggested_type_id is not None else None
+
+
 class DocumentSerializer(ReadSerializer):
     """A document as lists show it. Context: `project` (slug), and `workers` where many are shown."""
 
@@ -45,8 +57,15 @@ class DocumentSerializer(ReadSerializer):
     duplicate_of = serializers.IntegerField(
         source="duplicate_of_id", allow_null=True, help_text="The earlier document with the same bytes, read once."
     )
+    suggestion = serializers.SerializerMethodField(help_text="What its first page looks like, if not its own type.")
     received_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
+
+    @extend_schema_field(SuggestionSerializer(allow_null=True))
+    def get_suggestion(self, shown: Document | DocumentDetail) -> dict[str, Any] | None:
+        """Return the suggestion, null where the document's own type will do."""
+        document = shown.document if isinstance(shown, DocumentDetail) else shown
+        return SuggestionSerializer().to_representation(document)
 
     @extend_schema_field(serializers.ChoiceField(choices=DocumentStatus.choices))
     def get_status(self, document: Document) -> str:
@@ -84,6 +103,12 @@ class UploadSerializer(WriteSerializer):
             '"confidence", "page_number", "bbox"}]}. See docs/exports.md.'
         ),
     )
+
+
+class TypeSerializer(WriteSerializer):
+    """What a document is."""
+
+    document_type = serializers.SlugField(max_length=50, help_text="The slug of a document type of the project.")
 
 
 class RerunSerializer(WriteSerializer):

@@ -19,7 +19,7 @@ from review.api.fields import (
     ReasonsField,
     WriteSerializer,
 )
-from review.api.serializers.documents import PageSerializer
+from review.api.serializers.documents import PageSerializer, SuggestionSerializer
 from review.models import FieldPrediction, Page, ReviewTask, TaskKind, TaskState, Verdict
 from review.selectors.desk import DeskField
 from review.selectors.review_tasks import TaskDetail, TaskField
@@ -265,6 +265,7 @@ class TaskDetailSerializer(TaskSerializer):
     document_type_labels = ObjectField(source="spec.labels")
     document_type_label = serializers.SerializerMethodField()
     received_at = serializers.DateTimeField(source="task.document.received_at")
+    suggestion = SuggestionSerializer(source="task.document", allow_null=True)
     why_you = serializers.SerializerMethodField(help_text="Why a person is asked, one sentence a field.")
     n_to_examine = serializers.SerializerMethodField(help_text="Fields that need a verdict.")
     n_left = serializers.SerializerMethodField(help_text="Of these, not decided yet.")

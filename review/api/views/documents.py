@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from review.actions.document_types import change_document_type
 from review.actions.intake import parse_predictions, receive_document
 from review.actions.reading import rerun_document
 from review.api.filters import DocumentFilter
@@ -19,12 +20,13 @@ from review.api.serializers.documents import (
     DocumentSerializer,
     ReceivedSerializer,
     RerunSerializer,
+    TypeSerializer,
     UploadSerializer,
 )
 from review.api.serializers.records import RecordSerializer
 from review.api.views.base import ProjectListView, ProjectView
 from review.models import Document, Record, Role
-from review.selectors.access import access_document
+from review.selectors.access import access_document, access_document_in_hand
 from review.selectors.blindness import mark_withheld
 from review.selectors.documents import document_detail, documents_for
 from review.selectors.records import record_history
@@ -47,6 +49,7 @@ STORED_EXAMPLE: dict[str, Any] = {
     "n_pages": 1,
     "n_pages_read": 1,
     "duplicate_of": None,
+    "suggestion": None,
     "received_at": "2026-11-29T08:00:00Z",
     "finished_at": "2026-11-29T08:00:04Z",
 }
@@ -179,6 +182,37 @@ class RerunView(DocumentView):
         """
         asked = self.validated(RerunSerializer, request)
         document = rerun_document(actor=self.actor, document=self.document, is_reopening=asked["reopen"])
+        return Response(DocumentSerializer(document).data, status=202)
+
+
+class TypeView(DocumentView):
+    """Which type a document is of."""
+
+    roles: ClassVar = {"POST": Role.REVIEWER}
+
+    def access(self) -> None:
+        """Access the document: any as a manager, the one in hand as a reviewer."""
+        self.document = access_document_in_hand(self.actor, self.slug, self.kwargs["id"])
+        self._accessed = self.document.project
+
+    @extend_schema(
+        operation_id="documents_change_type",
+        tags=["Documents"],
+        summary="Say what a document is",
+        parameters=[IDEMPOTENCY_KEY],
+        request=TypeSerializer,
+        responses={202: DocumentSerializer, **problems(400, 409, 422)},
+    )
+    @idempotent()
+    def post(self, request: Request, **_: object) -> Response:
+        """Move the document to a type and read it again under that; to name its own type takes the suggestion away.
+
+        For managers, and for the reviewer who holds its task. 409 while it is being read or another person has begun
+        on it, for a document with confirmed values (`confirmed`: nothing of them is changed), and where the project has
+        the same file as that type already (`same_file_there`).
+        """
+        document_type = self.named_document_type(self.validated(TypeSerializer, request)["document_type"])
+        document = change_document_type(actor=self.actor, document=self.document, document_type=document_type)
         return Response(DocumentSerializer(document).data, status=202)
 
 

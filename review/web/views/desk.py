@@ -5,8 +5,10 @@ from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
+from review import words
 from review.models import Role
 from review.selectors.access import Actor, access_project
+from review.selectors.document_types import document_types_for
 from review.selectors.events import latest_event_id
 from review.web.desk_texts import desk_texts
 from review.web.pages import page, render_in_project
@@ -28,5 +30,10 @@ def desk(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "user": actor.user.get_username() if actor.user else "",
         "task": int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 18 else None,
         "texts": desk_texts(),
+        "types": [
+            {"slug": one.slug, "label": words.label_of(one.labels, one.slug)}
+            for one in document_types_for(project)
+            if one.active_version_id is not None
+        ],
     }
     return render_in_project(request, actor, project, "pages/desk.html", {"settings": settings})

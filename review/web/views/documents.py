@@ -16,7 +16,7 @@ from review.exceptions import RefusedFileError, StetError, StorageFullError
 from review.models import Document, Project, Role
 from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import document_types_for
-from review.selectors.documents import documents_for, filter_by_status, shown_status
+from review.selectors.documents import documents_for, filter_by_look, filter_by_status, shown_status
 from review.selectors.events import latest_event_id
 from review.selectors.review_tasks import queue_summary
 from review.selectors.workers import worker_summary
@@ -157,6 +157,8 @@ def _filtered(project: Project, filters: FilterForm) -> QuerySet[Document]:
         found = found.filter(band=band)
     if type_slug := chosen.get("type"):
         found = found.filter(document_type__slug=type_slug)
+    if look := chosen.get("looks"):
+        found = filter_by_look(found, look)
     return found
 
 

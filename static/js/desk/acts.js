@@ -2,7 +2,7 @@
 
 /** The acts of a desk; each takes the button that was pressed, if it was one. */
 function actsOf(desk) {
-  const { answers, cursor, dialogs, finish, list, pages, taking, viewer } = desk;
+  const { answers, cursor, dialogs, finish, list, pages, taking, types, viewer } = desk;
   const candidate = (at) => (button) => answers.choose(cursor.fieldOf(button) ?? cursor.field, at);
   return {
     submit: () => finish.submit(),
@@ -11,6 +11,9 @@ function actsOf(desk) {
     undo: () => answers.undo(),
     skip: () => finish.pass("skip"),
     unusable: () => finish.pass("unusable"),
+    type: () => types.ask(),
+    "take-type": () => types.take(),
+    "keep-type": () => types.keep(),
     missing: () => answers.strike("spurious"),
     illegible: () => answers.strike("illegible"),
     "candidate-1": candidate(0),

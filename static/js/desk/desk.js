@@ -21,6 +21,7 @@ import { Task } from "./state.js";
 import { Tables } from "./tables.js";
 import { Taking } from "./taking.js";
 import { Thumbs } from "./thumbs.js";
+import { Types } from "./types.js";
 import { Viewer } from "./viewer.js";
 
 const byId = (id) => document.getElementById(id);
@@ -43,6 +44,7 @@ export class Desk {
     this.finish = new Finish(this);
     this.ahead = new Ahead(this);
     this.taking = new Taking(this);
+    this.types = new Types(this);
     this.clock = new Clock();
     this.lease = new Lease(byId("desk-lease"), (problem) => this.lost(problem));
     this.viewer = new Viewer(byId("viewer"), {
@@ -76,6 +78,7 @@ export class Desk {
     this.lease.hold(task);
     byId("desk-title").textContent = task.filename;
     byId("desk-why").textContent = task.reasonSentence ? say("why_you", { reasons: task.reasonSentence }) : "";
+    this.types.show(task);
     this.list.build(task, (group) => this.tables.build(group, task));
     const restored = this.saver.restore();
     this.tables.render();
@@ -101,6 +104,7 @@ export class Desk {
     this.lease.hold(null);
     this.viewer.clear();
     this.notices.clear();
+    this.types.show(null);
     byId("desk-title").textContent = this.title;
     for (const id of ["desk-why", "desk-left"]) byId(id).textContent = "";
     const again = this.notices.empty(given);

@@ -22,7 +22,7 @@ export function bindKeys(desk) {
     desk.act(name);
   };
   const letters = {
-    m: act("missing"), i: act("illegible"), u: act("undo"), s: act("skip"), x: act("unusable"), e: act("evidence"), p: act("pick"),
+    m: act("missing"), i: act("illegible"), u: act("undo"), s: act("skip"), x: act("unusable"), t: act("type"), e: act("evidence"), p: act("pick"),
     r: act("rotate"), "Shift+?": act("help"), "?": act("help"), "[": act("previous-page"), "]": act("next-page"),
     "[Shift]++": act("zoom-in"), "=": act("zoom-in"), "-": act("zoom-out"), 0: act("zoom-fit"),
     1: act("candidate-1"), 2: act("candidate-2"), 3: act("candidate-3"),

@@ -123,6 +123,7 @@ export class Task {
     this.document = data.document;
     this.filename = data.filename;
     this.documentType = data.document_type;
+    this.suggestion = data.suggestion ?? null;
     this.reasons = data.document_reasons ?? [];
     this.whyYou = [data.why_you ?? []].flat().join(" · ");
     // Addresses without their host: behind a proxy the server may know itself by another name.
