@@ -61,7 +61,7 @@ def test_no_module_hides_behind_a_name_that_says_nothing() -> None:
 
 def test_tests_mirror_the_source() -> None:
     """A test module lies where its source lies, or is a test of the whole in a folder that says so."""
-    whole = {"races", "browser", "faults", "bench", "access_matrix", "vllm"}
+    whole = {"races", "browser", "faults", "bench", "access_matrix", "vllm", "slips"}
     strays = []
     for path in TESTS:
         parts = path.relative_to(ROOT / "tests").parts

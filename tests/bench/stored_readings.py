@@ -28,16 +28,17 @@ def read_folder(folder: Path, engine: Engine) -> Iterator[Truth]:
 
 def store(truths: Sequence[Truth], path: Path = STORED) -> None:
     """Write readings to a file; the same readings make the same bytes."""
-    data = [_as_json(truth) for truth in truths]
+    data = [truth_as_json(truth) for truth in truths]
     path.write_bytes(gzip.compress(json.dumps(data, ensure_ascii=False).encode(), mtime=0))
 
 
 def load(path: Path = STORED) -> list[Truth]:
     """Return the readings that a file holds."""
-    return [_from_json(item) for item in json.loads(gzip.decompress(path.read_bytes()))]
+    return [truth_from_json(item) for item in json.loads(gzip.decompress(path.read_bytes()))]
 
 
-def _as_json(truth: Truth) -> dict[str, Any]:
+def truth_as_json(truth: Truth) -> dict[str, Any]:
+    """Return a reading and its truth as plain JSON data, the words' boxes in pixels."""
     reading = truth.reading
     width, height = reading.width, reading.height
     return {
@@ -59,7 +60,8 @@ def _as_json(truth: Truth) -> dict[str, Any]:
     }
 
 
-def _from_json(item: dict[str, Any]) -> Truth:
+def truth_from_json(item: dict[str, Any]) -> Truth:
+    """Return what `truth_as_json` was given, but for rounding."""
     width, height = item["size"]
     words = tuple(
         Word(text, BBox(x0 / width, y0 / height, x1 / width, y1 / height), score)

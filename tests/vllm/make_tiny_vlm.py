@@ -311,6 +311,37 @@ def write_lora(out: Path, base: Path, config: Any, seed: int, rank: int = 4) -> 
     )
 
 
+def write_rest(out: Path, tok: Any, config: Any, arch: str, max_image_tokens: int) -> None:
+    """Write what a checkpoint has beside weights and configuration."""
+    tok.save(str(out / "tokenizer.json"))
+    write_json(
+        out / "tokenizer_config.json",
+        {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "bos_token": BOS,
+            "eos_token": EOS,
+            "pad_token": PAD,
+            "unk_token": UNK,
+            "extra_special_tokens": {
+                "image_token": IMAGE,
+                "image_break_token": IMAGE_BREAK,
+                "image_end_token": IMAGE_END,
+            },
+            "clean_up_tokenization_spaces": False,
+            "model_max_length": CONTEXT,
+            "padding_side": "left",
+        },
+    )
+    for name, value in processor_files(arch, max_image_tokens).items():
+        write_json(out / name, value)
+    (out / "chat_template.jinja").write_text(chat_template(arch), encoding="utf-8")
+    text = config.text_config
+    write_json(
+        out / "generation_config.json",
+        {key: getattr(text, key) for key in ("bos_token_id", "eos_token_id", "pad_token_id")},
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
@@ -338,33 +369,7 @@ def main() -> None:
     if args.lora:
         write_lora(args.lora, args.out, config, args.seed)
 
-    tok.save(str(args.out / "tokenizer.json"))
-    write_json(
-        args.out / "tokenizer_config.json",
-        {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "bos_token": BOS,
-            "eos_token": EOS,
-            "pad_token": PAD,
-            "unk_token": UNK,
-            "extra_special_tokens": {
-                "image_token": IMAGE,
-                "image_break_token": IMAGE_BREAK,
-                "image_end_token": IMAGE_END,
-            },
-            "clean_up_tokenization_spaces": False,
-            "model_max_length": CONTEXT,
-            "padding_side": "left",
-        },
-    )
-    for name, value in processor_files(args.arch, args.max_image_tokens).items():
-        write_json(args.out / name, value)
-    (args.out / "chat_template.jinja").write_text(chat_template(args.arch), encoding="utf-8")
-    text = config.text_config
-    write_json(
-        args.out / "generation_config.json",
-        {key: getattr(text, key) for key in ("bos_token_id", "eos_token_id", "pad_token_id")},
-    )
+    write_rest(args.out, tok, config, args.arch, args.max_image_tokens)
     size = sum(f.stat().st_size for f in args.out.iterdir())
     parameters = sum(p.numel() for p in model.parameters())
     sys.stdout.write(f"{args.out}: {parameters:,} parameters, {size / 1e6:.1f} MB, vocabulary {tok.get_vocab_size()}\n")
