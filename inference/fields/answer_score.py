@@ -1,8 +1,8 @@
 """Confidence of a value that a language model claims, from named evidence: not calibrated, readable, monotone (B6).
 
 The weights were fitted on planted errors over the training part of the receipts and rounded; `tests.bench.planted` says
-what they reach on the other part. Those of the tokens and of the vote are set by hand, since no real model's
-log-probabilities were at hand, and so small that grounding decides.
+what they reach on the other part. Those of the tokens and of the vote are set by hand, and so small that grounding
+decides: the only log-probabilities at hand are of a made-up model's (`tests.bench.recorded`).
 """
 
 import math

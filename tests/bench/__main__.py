@@ -21,6 +21,7 @@ NAMES = (
     "engine",
     "client",
     "planted",
+    "recorded",
     "region",
     "targets",
     "drift",

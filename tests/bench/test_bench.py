@@ -193,6 +193,7 @@ def test_copies_of_documents_are_documents_of_their_own(monkeypatch: pytest.Monk
         ("queue --sizes 20 40 --calls 3 --databases sqlite", 2),
         ("accuracy --reviews 4000 4100 --days 40 41", 10),
         ("planted --receipts 2", 5),
+        ("recorded --every 40", 5),
         ("export --records 60 --taken 20", 2),
     ],
 )
