@@ -77,6 +77,14 @@ class AnswerLostError(EngineUnavailableError):
         self.code = code
 
 
+class SharedLossError(AnswerLostError):
+    """The answer was lost while other pages were in flight to the same server: nobody knows which one it died of."""
+
+    def __init__(self, lost: AnswerLostError) -> None:
+        super().__init__(lost.code, str(lost))
+        self.attempts = lost.attempts
+
+
 class EngineDiedError(AnswerLostError):
     """The engine, which lives in this process, did not survive the page: it must be built anew."""
 

@@ -13,7 +13,14 @@ from typing import ParamSpec
 import structlog
 from django.conf import settings
 
-from inference.errors import AnswerLostError, EngineError, InferenceError, ModelDamagedError, UnreadableFileError
+from inference.errors import (
+    AnswerLostError,
+    EngineError,
+    InferenceError,
+    ModelDamagedError,
+    SharedLossError,
+    UnreadableFileError,
+)
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import OpenedPage, encode_page, open_pages
 from inference.imaging.similarity import perceptual_hash
@@ -63,7 +70,14 @@ from review.tasks_files import local_path
 from review.tasks_foreign import fields_sent_with
 from review.tasks_loading import load_declared_models
 from review.tasks_models import suggested_type
-from review.tasks_reading import ReadPage, fields_of, is_asked_otherwise, nothing_of, read_claimed_page
+from review.tasks_reading import (
+    ReadPage,
+    fields_of,
+    has_broken_off,
+    is_asked_otherwise,
+    nothing_of,
+    read_claimed_page,
+)
 
 P = ParamSpec("P")
 SIGN_OF_LIFE_SECONDS = 10.0
@@ -210,10 +224,17 @@ def _read_claimed(claim: ClaimedPage, image: PageImage | None) -> bool:
         log.warning("page failed", reason=error.code)
         return fail_page(actor=SYSTEM, claim=claim, code=error.code)
     except InferenceError as error:
-        # Away, it had nothing in hand: the page waits, for ever if need be. What broke off may break off on this page.
-        is_counted = isinstance(error, AnswerLostError)
+        # Away, it had nothing in hand: the page waits, for ever if need be. What broke off may break off on this page;
+        # that counts where no other one was there that it may have been.
+        is_counted = isinstance(error, AnswerLostError) and not isinstance(error, SharedLossError)
         log.warning("page postponed", reason=error.code, is_counted=is_counted)
-        release_page(claim=claim, is_counted=is_counted, code=error.code, attempts=error.attempts)
+        release_page(
+            claim=claim,
+            is_counted=is_counted,
+            code=error.code,
+            attempts=error.attempts,
+            has_broken_off=has_broken_off(error),
+        )
         return False
     except Exception:
         # Unforeseen: the attempt counts, the sweep brings the page back.

@@ -11,7 +11,14 @@ from dataclasses import dataclass, replace
 from django.conf import settings
 from django.utils import timezone
 
-from inference.errors import AnswerLostError, EngineDiedError, EngineError, InferenceError, UnreadableFileError
+from inference.errors import (
+    AnswerLostError,
+    EngineDiedError,
+    EngineError,
+    InferenceError,
+    SharedLossError,
+    UnreadableFileError,
+)
 from inference.fields.cross_rules import cross_findings
 from inference.fields.extract import extract
 from inference.imaging.similarity import is_same_at_reading_resolution
@@ -34,6 +41,7 @@ from review.models import EngineVersion, ExtractionRun, Page
 from review.selectors.engines import base_id_of, base_of, is_foreign, vlm_spec_of
 from review.selectors.reading import ReadingKey, cached_reading_id, newest_readings, page_with_content, reading_by_id
 from review.selectors.schemas import spec_of
+from review.selectors.suspects import is_served, was_alone
 from review.tasks_engines import Reader, identity_of, noting_engine
 from review.tasks_examples import choose_examples, content_of_examples, load_examples
 from review.tasks_files import load_page
@@ -94,10 +102,22 @@ def read_claimed_page(claim: ClaimedPage, reader: Reader, image: PageImage | Non
     except AnswerLostError as lost:
         if isinstance(lost, EngineDiedError):
             forget_engine(reader.engine)
+        if has_broken_off(lost) and _was_beside_others(claim):
+            raise SharedLossError(lost) from None
         if not claim.is_last_attempt:
             raise
         return ReadPage(words.reading_id, failure=lost)
     return ReadPage(replace(reading, cpu_seconds=reading.cpu_seconds + words.cpu_seconds))
+
+
+def has_broken_off(error: InferenceError) -> bool:
+    """Whether an engine broke off on a page, of which it may have died; not so one that was only slow."""
+    return isinstance(error, AnswerLostError) and error.code == "answer_lost"
+
+
+def _was_beside_others(claim: ClaimedPage) -> bool:
+    version = claim.run.engine_version
+    return is_served(version) and not was_alone(claim.page_read, base_id_of(version))
 
 
 def _read_alone(claim: ClaimedPage, reader: Reader, image: PageImage) -> ReadPage:

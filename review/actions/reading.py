@@ -29,6 +29,7 @@ from review.actions._routing import (
 )
 from review.actions._shadows import draw_shadow
 from review.actions._suggestions import TypeSuggestion, keep_suggestion
+from review.actions._suspects import has_its_turn, wake_waiting
 from review.exceptions import ConflictError
 from review.models import (
     UNFINISHED_STATUSES,
@@ -103,8 +104,9 @@ class ClaimedPage:
 def claim_page(*, page_read_id: int) -> ClaimedPage | None:
     """Claim a page for this process and count the attempt, before the engine is let loose on it.
 
-    None when there is nothing to do: it is read, or another process holds it. A claim that is older than
-    STET_CLAIM_SECONDS may be taken over. No audit row: nothing has happened yet.
+    None when there is nothing to do: it is read, or another process holds it, or it waits until its server is asked
+    about one page at a time no more (`review.selectors.suspects`). A claim that is older than STET_CLAIM_SECONDS may be
+    taken over. No audit row: nothing has happened yet.
     """
     reads = PageRead.objects.select_related(
         "page", "run__document__project__engine_version", "run__engine_version__base", "run__schema_version"
@@ -112,13 +114,15 @@ def claim_page(*, page_read_id: int) -> ClaimedPage | None:
     found = reads.filter(pk=page_read_id, run__is_current=True, run__state=RunState.READING).first()
     if found is None or not _is_free(found):
         return None
-    token = new_claim_token()
+    token, now = new_claim_token(), timezone.now()
     with transaction.atomic(durable=True):
+        if not has_its_turn(found):
+            return None
         same = PageRead.objects.filter(pk=found.pk, state=found.state, claim_token=found.claim_token)
         mine = same.update(
-            state=PageReadState.CLAIMED, claim_token=token, claimed_at=timezone.now(), n_attempts=F("n_attempts") + 1
+            state=PageReadState.CLAIMED, claim_token=token, claimed_at=now, n_attempts=F("n_attempts") + 1
         )
-    found.n_attempts += 1
+    found.n_attempts, found.claimed_at = found.n_attempts + 1, now
     return ClaimedPage(found, token) if mine else None
 
 
@@ -130,15 +134,25 @@ def _is_free(page_read: PageRead) -> bool:
     return page_read.state == PageReadState.CLAIMED and is_stale
 
 
-def release_page(*, claim: ClaimedPage, is_counted: bool, code: str = "", attempts: Sequence[RawAnswer] = ()) -> None:
+def release_page(
+    *,
+    claim: ClaimedPage,
+    is_counted: bool,
+    code: str = "",
+    attempts: Sequence[RawAnswer] = (),
+    has_broken_off: bool = False,
+) -> None:
     """Give a claimed page back unread; `is_counted` false gives the attempt back too (the engine could not be had).
 
     `code` says on the document why it waits, until the page is read. `attempts` are the answers of a language model
-    that was lost before its last one: they are kept.
+    that was lost before its last one: they are kept. `has_broken_off`: from now on the page is asked alone.
     """
     with transaction.atomic(durable=True):
         is_mine = _mine(claim).update(
-            state=PageReadState.PENDING, claim_token="", n_attempts=F("n_attempts") - (0 if is_counted else 1)
+            state=PageReadState.PENDING,
+            claim_token="",
+            n_attempts=F("n_attempts") - (0 if is_counted else 1),
+            broke_off_at=timezone.now() if has_broken_off else F("broke_off_at"),
         )
         store_raw_answers(claim.reading_key, attempts, code, claim.page_read.pk)
         if is_mine and code:
@@ -224,6 +238,7 @@ def _finish_page(actor: Actor, claim: ClaimedPage, detail: Mapping[str, object])
     document = Document.objects.get(pk=claim.run.document_id)
     record_audit(actor, "document.page_read", document, project=document.project_id, detail=detail)
     publish_document(document, "document.page_read")
+    wake_waiting(claim.page_read)
     return not has_unfinished_pages(claim.run.pk)
 
 

@@ -75,7 +75,8 @@ class PageRead(models.Model):
     """The work of reading one page within a run. A claim is a compare-and-set on `claim_token`.
 
     `is_cached`: no engine read these pixels for it; `is_near_duplicate`: what was taken over was read on a page that
-    looks the same at reading resolution, not on the same pixels.
+    looks the same at reading resolution, not on the same pixels. `broke_off_at`: when an engine last broke off on
+    it; it may be what the engine died of, and is asked alone from then on (`review.selectors.suspects`).
     """
 
     run = models.ForeignKey(ExtractionRun, on_delete=models.CASCADE, related_name="page_reads")
@@ -88,6 +89,7 @@ class PageRead(models.Model):
     is_cached = models.BooleanField(_("was in the cache"), default=False)
     is_near_duplicate = models.BooleanField(_("reading of a near duplicate"), default=False)
     error_code = models.CharField(_("error"), max_length=40, blank=True)
+    broke_off_at = models.DateTimeField(_("broke off at"), null=True)
 
     class Meta:
         verbose_name = _("page read")
@@ -95,6 +97,9 @@ class PageRead(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["claimed_at"], name="page_read_claimed", condition=models.Q(state="claimed")),
             models.Index(fields=["id"], name="page_read_near_duplicate", condition=models.Q(is_near_duplicate=True)),
+            models.Index(
+                fields=["broke_off_at"], name="page_read_suspect", condition=models.Q(broke_off_at__isnull=False)
+            ),
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["run", "page"], name="one_page_read_per_run_and_page"),

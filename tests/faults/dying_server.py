@@ -8,7 +8,7 @@ import os
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-_, PORT, MODEL = sys.argv if len(sys.argv) == 3 else ("", "0", "")
+PORT, MODEL = sys.argv[1:3] if len(sys.argv) > 2 else ("0", "")
 
 
 class Handler(BaseHTTPRequestHandler):

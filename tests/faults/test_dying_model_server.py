@@ -1,11 +1,15 @@
 """A model server that dies of a page ends that page's reading; one that is away is waited for."""
 
 import http.client
+import io
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.faults.house import ROOT, House
 from tests.faults.test_served import free_port
@@ -20,8 +24,10 @@ read_with_vlm(Project.objects.get(slug="p"), SPEC)
 READ_AGAIN = """
 from review.models import PageRead
 from review.tasks import read_page
-read_page(PageRead.objects.get().pk)
+for page_read in PageRead.objects.filter(state="pending"):
+    read_page(page_read.pk)
 """
+Start = Callable[..., "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture
@@ -35,7 +41,7 @@ def port(house: House) -> int:
 
 
 @pytest.fixture
-def start(house: House, port: int) -> Iterator[Callable[[], "subprocess.Popen[bytes]"]]:
+def start(house: House, port: int) -> Iterator[Start]:
     """Start the server, anew each time, as `serve_model` would."""
     started: list[subprocess.Popen[bytes]] = []
 
@@ -49,8 +55,8 @@ def start(house: House, port: int) -> Iterator[Callable[[], "subprocess.Popen[by
         finally:
             connection.close()
 
-    def run() -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "tests.faults.dying_server", str(port), SPEC.tied_name]
+    def run(module: str = "dying_server", *more: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", f"tests.faults.{module}", str(port), SPEC.tied_name, *more]
         started.append(subprocess.Popen(command, cwd=ROOT))
         house.wait_for(is_up, "the server is up")
         return started[-1]
@@ -76,9 +82,7 @@ def read_again(house: House) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_page_that_the_server_dies_of_ends_and_one_that_finds_it_away_waits(
-    house: House, start: Callable[[], "subprocess.Popen[bytes]"]
-) -> None:
+def test_a_page_that_the_server_dies_of_ends_and_one_that_finds_it_away_waits(house: House, start: Start) -> None:
     server = start()
     house.send(one=picture("one"))
     house.start("work")
@@ -98,3 +102,57 @@ def test_a_page_that_the_server_dies_of_ends_and_one_that_finds_it_away_waits(
     assert (status, state, code) == ("review", "failed", "answer_lost")
     assert str(reasons).startswith('["answer_lost"')
     assert house.count("reviewtask") == 1
+
+
+def killing_picture() -> bytes:
+    """A page that `choosy_server` dies of: red."""
+    red, rest = Image.effect_noise((200, 300), 60), Image.new("L", (200, 300), 60)
+    buffer = io.BytesIO()
+    Image.merge("RGB", (red, rest, rest)).save(buffer, "JPEG")
+    return buffer.getvalue()
+
+
+def reads(house: House) -> dict[str, tuple[object, ...]]:
+    """State, attempts, error and whether the server broke off on it, of the page of each file."""
+    rows = house.rows(
+        "SELECT d.filename, r.state, r.n_attempts, r.error_code, r.broke_off_at IS NOT NULL"
+        " FROM review_document d JOIN review_extractionrun e ON e.document_id = d.id"
+        " JOIN review_pageread r ON r.run_id = e.id"
+    )
+    return {name: tuple(row) for name, *row in rows}
+
+
+def is_over(house: House, server: "subprocess.Popen[bytes]") -> bool:
+    return server.poll() is not None or not set(house.statuses().values()) & {"received", "processing"}
+
+
+def test_pages_in_hand_beside_one_that_kills_the_server_lose_no_attempt(
+    house: House, start: Start, tmp_path: Path
+) -> None:
+    """Nobody can know which of four it died of: each is asked alone then, and only the one that kills again counts."""
+    house.settings["STET_WORKERS"] = "4"
+    together, asked = tmp_path / "together", tmp_path / "asked"
+    together.write_text("4")
+    server = start("choosy_server", str(tmp_path))
+    house.send(killer=killing_picture(), **{name: picture(name) for name in ("one", "two", "three")})
+    house.start("work")
+    house.wait_for(lambda: server.poll() == 137, "the server dies with four pages in hand")
+    suspects = dict.fromkeys(("killer", "one", "two", "three"), ("pending", 0, "", 1))
+    house.wait_for(lambda: reads(house) == suspects, "all are suspects, and none has lost an attempt")
+    together.unlink()
+    asked.unlink()
+    n_deaths = 0
+    while {state for state, *_ in reads(house).values()} & {"pending", "claimed"}:
+        server = start("choosy_server", str(tmp_path))
+        read_again(house)
+        house.wait_for(partial(is_over, house, server), "the server dies again, or all are read")
+        n_deaths += server.poll() == 137
+        assert n_deaths <= 3
+    assert reads(house) == {
+        "killer": ("failed", 3, "answer_lost", 1),
+        **dict.fromkeys(("one", "two", "three"), ("read", 1, "", 1)),
+    }
+    assert n_deaths == 3
+    # One line a question: how many pages the server had in hand then.
+    assert set(asked.read_text().split()) == {"1"}
+    assert len(asked.read_text().split()) == 6
