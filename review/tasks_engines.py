@@ -145,8 +145,13 @@ def version_reader(version: EngineVersion | None, project: Project) -> Reader:
 
 
 def exact_reader(version: EngineVersion) -> Reader:
-    """Return the reader of exactly this version; raise EngineUnavailableError where another would stand in for it."""
+    """Return the reader of exactly this version; raise EngineUnavailableError where another would stand in for it.
+
+    So it does where the model would have to be loaded in a worker that is at work.
+    """
     base = base_of(version)
+    if is_declared(base):
+        refuse_to_load(base)
     alone = declared_reader(base) if is_declared(base) else _installed(base.name)
     reader = alone if version.base_id is None else _composed(version, alone)
     if reader.identity.digest != version.digest:

@@ -9,7 +9,7 @@ from inference.types import DocumentTypeSpec, FieldReading
 from review.actions._audit import record_audit
 from review.actions._findings import without_groups
 from review.actions._routing import confirmed_record, store_predictions
-from review.actions._work import end, find_free, is_worn_out, release, take
+from review.actions._work import end, find_free, is_worn_out, queue, release, take
 from review.live.events import RolloutEvent, TaskEvent, publish
 from review.models import (
     DocumentStatus,
@@ -66,17 +66,19 @@ def complete_shadow(
     spec: DocumentTypeSpec,
     fields: Sequence[FieldReading],
     reading_ids: Sequence[int],
+    request_digest: str = "",
     cpu_seconds: float = 0.0,
 ) -> bool:
     """Keep what the challenger read of a claimed shadow read, and on which fields it differs; whether it was still due.
 
-    `reading_ids` are those of the pages, in their order. The run is never current and makes no record. By a hash, a
-    share of the documents with a difference is put before a person, who is not told of it.
+    `reading_ids` are those of the pages, in their order; `request_digest` is what they were asked with. The run is
+    never current and makes no record. By a hash, a share of the documents with a difference is put before a person, who
+    is not told of it.
     """
     document, rollout = shadow.document, shadow.rollout
     cells, _missing = without_groups(fields, spec)
     with transaction.atomic(durable=True):
-        run = _keep_run(shadow, cells, reading_ids, cpu_seconds)
+        run = _keep_run(shadow, cells, reading_ids, request_digest, cpu_seconds)
         if not end(shadow, WorkState.DONE, run=run):
             transaction.set_rollback(True)
             return False
@@ -99,7 +101,11 @@ def complete_shadow(
 
 
 def _keep_run(
-    shadow: ShadowRead, cells: Sequence[FieldReading], reading_ids: Sequence[int], cpu_seconds: float
+    shadow: ShadowRead,
+    cells: Sequence[FieldReading],
+    reading_ids: Sequence[int],
+    request_digest: str,
+    cpu_seconds: float,
 ) -> ExtractionRun:
     run = ExtractionRun.objects.create(
         document=shadow.document,
@@ -108,7 +114,7 @@ def _keep_run(
         role=RunRole.SHADOW,
         state=RunState.ROUTED,
         is_current=False,
-        request_digest=shadow.champion_run.request_digest,
+        request_digest=request_digest,
         examples=shadow.champion_run.examples,
         cpu_seconds=cpu_seconds,
         finished_at=timezone.now(),
@@ -156,6 +162,13 @@ def fail_shadow(*, shadow: ShadowRead, code: str) -> None:
     """Record that the challenger cannot read a document. No audit row: nothing follows from it."""
     with transaction.atomic(durable=True):
         end(shadow, WorkState.FAILED, error_code=code)
+
+
+def pause_shadow(*, shadow: ShadowRead) -> None:
+    """Give a claimed shadow read back and queue it for its next page: nothing went wrong, so no attempt is counted."""
+    with transaction.atomic(durable=True):
+        if release(shadow, is_counted=False):
+            queue(shadow)
 
 
 def release_shadow(*, shadow: ShadowRead, is_counted: bool) -> None:

@@ -1,6 +1,7 @@
 """What the tests of roll-outs share: a reader, one that learned nothing new, one that learned the wrong thing."""
 
 from pathlib import Path
+from typing import Any
 
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -9,7 +10,7 @@ from inference.fields.learned import PRIOR
 from review.actions._compositions import ensure_composed_version
 from review.actions.intake import receive_document
 from review.actions.regression_sets import LabelledFile, import_regression_set
-from review.models import Document, DocumentType, EngineVersion, RegressionSet, Rollout, RolloutStage
+from review.models import Document, DocumentType, EngineVersion, RegressionSet, Rollout, RolloutStage, ShadowRead
 from review.selectors.access import SYSTEM
 from review.tasks_evaluation import installed_version
 from tests.conftest import Cast
@@ -59,13 +60,13 @@ def freeze(cast: Cast, folder: Path, n: int = 2, name: str = "test") -> Regressi
     ).regression_set
 
 
-def send(cast: Cast, text: str = "a receipt") -> Document:
+def send(cast: Cast, text: str = "a receipt", **how: Any) -> Document:
     """Send a receipt and do all work that is waiting."""
     document = receive_document(
         actor=SYSTEM,
         project=cast.project,
         document_type=cast.document_type,
-        file=ContentFile(picture(text)),
+        file=ContentFile(picture(text, **how)),
         filename=f"{text}.jpg",
     ).document
     work_off()
@@ -79,4 +80,12 @@ def rolled_out(
     given = {"shadow_share": 1.0, "disagreement_share": 1.0, "canary_share": 1.0} | shares
     return Rollout.objects.create(
         document_type=cast.document_type, engine_version=version, stage=stage, salt="salt", **given
+    )
+
+
+def waiting(cast: Cast, version: EngineVersion, **how: Any) -> ShadowRead:
+    """A document that the champion has read, and that the version is to read in its shadow."""
+    document = send(cast, **how)
+    return ShadowRead.objects.create(
+        rollout=rolled_out(cast, version), document=document, champion_run=document.runs.get(is_current=True)
     )

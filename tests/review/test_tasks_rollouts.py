@@ -38,7 +38,7 @@ from review.tasks_rollouts import compare_rollout, read_shadow, watch_rollouts
 from tests.conftest import Cast
 from tests.review.conftest import Script
 from tests.review.queueing import queued, work_off
-from tests.review.rollout_room import TWO_AMOUNTS, as_good, champion, freeze, rolled_out, send, worse
+from tests.review.rollout_room import TWO_AMOUNTS, as_good, champion, freeze, rolled_out, send, waiting, worse
 from tests.review.vlm import SCRIPTED, answering
 
 pytestmark = pytest.mark.django_db
@@ -212,13 +212,6 @@ def test_a_page_that_the_challenger_cannot_read_is_its_failure_alone(cast: Cast,
     shadow = ShadowRead.objects.get()
     assert (shadow.state, shadow.error_code, shadow.run) == ("failed", "answer_unreadable", None)
     assert document.status == "stored"
-
-
-def waiting(cast: Cast, version: EngineVersion) -> ShadowRead:
-    document = send(cast)
-    return ShadowRead.objects.create(
-        rollout=rolled_out(cast, version), document=document, champion_run=document.runs.get(is_current=True)
-    )
 
 
 def test_a_roll_out_that_moved_on_reads_nothing_twice(cast: Cast) -> None:
