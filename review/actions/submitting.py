@@ -11,7 +11,7 @@ from review.actions._answers import all_illegible, answer_of
 from review.actions._audit import record_audit
 from review.actions._documents import settle_document
 from review.actions._leases import FREE, change_held, lease_lost, person, publish_task
-from review.actions._monitors import watch_labels
+from review.actions._monitors import recount, watch_labels
 from review.actions._outcomes import Outcome, blind_record, examined_fields, field_reviews, record_content
 from review.actions._records import store_record
 from review.actions._rollups import withdraw_labels
@@ -121,6 +121,7 @@ def _accept(outcome: Outcome) -> Record:
     )
     if outcome.is_adjudicated:
         settle_dispute(outcome.detail, _answers(outcome), labels)
+        recount(outcome.detail, counted)
     elif task.kind == TaskKind.REVIEW:
         watch_labels(outcome.detail, document.sha256, labels)
         draw_second_review(outcome.detail, reviewer)

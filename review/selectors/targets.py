@@ -207,13 +207,21 @@ def examined_fields(document_type: DocumentType) -> tuple[EngineVersion | None, 
     }
 
 
+def least_shares(document_type: DocumentType) -> Mapping[int, float]:
+    """Return, by policy, the least chance of a look that it left a value of a document of the type."""
+    version = document_type.active_version
+    required = required_paths(spec_of(version)) if version is not None else frozenset()
+    rules = document_type.policies.values_list("pk", "rules")
+    return {pk: least_share(PolicyRules.from_json(data), required) for pk, data in rules}
+
+
 def _examined_values(document_type: DocumentType, engine: EngineVersion) -> list[ExaminedValue]:
     """Return the values with the confidence that the engine version gives them now.
 
     A calibrator learned from a part of the documents: those cannot certify what it says. What was examined before it
     came counts all the same, by what it says of the evidence that was kept.
     """
-    floors, maps = _floors(document_type), calibrators_of(engine)
+    floors, maps = least_shares(document_type), calibrators_of(engine)
     salt = split_salt(document_type.pk)
     found = []
     for path, confidence, band, probability, is_correct, sha256, reasons, policy_id, evidence in _rows(
@@ -253,11 +261,3 @@ def _rows(document_type: DocumentType, engine: EngineVersion) -> list[tuple[Any,
         reasons=Subquery(decided.values("reasons")[:1]), policy=Subquery(routed.values("policy_id")[:1])
     )
     return list(labels.order_by("-id").values_list(*_COLUMNS)[:MAX_ROWS])
-
-
-def _floors(document_type: DocumentType) -> Mapping[int, float]:
-    """Return, by policy, the least chance of a look that it left a value of a document of the type."""
-    version = document_type.active_version
-    required = required_paths(spec_of(version)) if version is not None else frozenset()
-    rules = document_type.policies.values_list("pk", "rules")
-    return {pk: least_share(PolicyRules.from_json(data), required) for pk, data in rules}

@@ -54,6 +54,32 @@ def test_the_wealth_is_the_sum_over_all_beginners() -> None:
     assert monitor.evidence == pytest.approx(math.log(wealth))
 
 
+@given(is_wrong=st.lists(st.booleans(), min_size=1, max_size=40), data=st.data())
+def test_a_verdict_that_turns_wrong_never_lowers_the_evidence(is_wrong: list[bool], data: st.DataObject) -> None:
+    """Why counting anew is safe: an alarm raised before all is settled is one that the settled verdicts raise too."""
+    place = data.draw(st.integers(0, len(is_wrong) - 1))
+    without, with_it = ([*is_wrong[:place], one, *is_wrong[place + 1 :]] for one in (False, True))
+    before, after = (watch(Monitor(TARGET), audits(one)) for one in (without, with_it))
+    assert after.evidence >= before.evidence
+    assert before.tripped_at is None or (after.tripped_at or 10**9) <= before.tripped_at
+
+
+def test_late_corrections_cry_wolf_no_more_often_than_verdicts_that_were_right_at_once() -> None:
+    """Reviewers miss half of the errors; somebody finds them 50 audits later, and all is counted anew each time."""
+    n_worlds, n_audits, lag = 60, 300, 50
+    n_tripped = 0
+    for seed in range(n_worlds):
+        random = np.random.default_rng(seed)
+        truth = random.random(n_audits) < TARGET
+        is_missed = random.random(n_audits) < 0.5
+        for looked in range(lag, n_audits + 1, lag):
+            known = truth[:looked] & ~(is_missed[:looked] & (np.arange(looked) > looked - lag))
+            if watch(Monitor(TARGET), audits(known.tolist())).is_tripped:
+                n_tripped += 1
+                break
+    assert n_tripped <= n_worlds * 0.05 + 2 * math.sqrt(n_worlds * 0.05 * 0.95)
+
+
 def test_it_is_silent_while_the_target_is_kept() -> None:
     n_tripped = sum(delay(TARGET, seed=seed, n=600) is not None for seed in range(60))
     assert n_tripped <= 60 * 0.05 + 2 * math.sqrt(60 * 0.05 * 0.95)
