@@ -6,7 +6,7 @@ import pytest
 from inference.types import CrossRule, RuleKind, parse_document_type
 from inference.types.cross_rules import is_in_rows, parse_rules, parse_tolerance, with_messages
 from inference.types.fields import FieldSpec, ValueType
-from tests.inference.types.test_document_types import a_schema, label
+from tests.inference.types.schemas import a_schema, label
 
 MESSAGE = {"en": "do not add up", "zh": "不符"}
 ROWS = {"rule": "sum", "name": "rows_add_up", "of": ["/items/*/count"], "equals": "/total", "message": MESSAGE}

@@ -10,7 +10,7 @@ from inference.document_types import SHIPPED, shipped_schema
 from inference.errors import DocumentTypeError
 from inference.types import validate_document_type
 from inference.types.rule_problems import rule_problems
-from tests.inference.types.test_document_types import label
+from tests.inference.types.schemas import label
 
 
 def leaf(value_type: str) -> dict[str, Any]:

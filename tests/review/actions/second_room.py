@@ -2,7 +2,7 @@
 
 from review.actions.leasing import Lease, lease_task
 from review.actions.submitting import FieldVerdict, submit_task
-from review.models import Project, Record, ReviewTask, TaskKind, User
+from review.models import Document, GroundTruth, Project, Record, ReviewerCheck, ReviewTask, TaskKind, User
 from tests import factories
 from tests.conftest import Cast
 from tests.factories import FieldPlan
@@ -59,3 +59,14 @@ def dispute(cast: Cast, first: User, second: User) -> tuple[ReviewTask, ReviewTa
     answer(first, task, COMPANY, TOTAL)
     answer(second, second_of(task), COMPANY, OTHER_TOTAL)
     return task, look_at(task, TaskKind.ADJUDICATION)
+
+
+def checks(task: ReviewTask) -> dict[str, tuple[bool | None, bool | None]]:
+    """Whether the reviewer of a task agreed, and was right, by field."""
+    found = ReviewerCheck.objects.filter(task=task)
+    return {check.field_path: (check.is_agreed, check.is_right) for check in found}
+
+
+def truth(document: Document) -> dict[str, tuple[object, str]]:
+    """What is true of a document, and by whose word, by field."""
+    return {one.field_path: (one.value, one.origin) for one in GroundTruth.objects.filter(document=document)}

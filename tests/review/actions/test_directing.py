@@ -27,7 +27,7 @@ from review.routing.policy import Directed, PolicyRules
 from review.routing.sampling import Purpose, draw
 from review.selectors.access import Actor
 from tests.conftest import Cast
-from tests.review.actions.test_reading import field, opened, routed
+from tests.review.actions.reading_room import field, opened, routed
 from tests.review.targets_room import answer
 
 pytestmark = pytest.mark.django_db

@@ -27,7 +27,7 @@ from review.selectors.targets import stopped_paths
 from tests import factories
 from tests.conftest import Cast
 from tests.factories import FieldPlan
-from tests.review.actions.test_reading import routed
+from tests.review.actions.reading_room import routed
 from tests.review.targets_room import AUDIT_SHARE, answer, audited, promise, set_audits
 
 pytestmark = pytest.mark.django_db

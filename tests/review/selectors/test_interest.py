@@ -6,7 +6,7 @@ from review.models import EngineVersion, ExtractionRun, Page, Reading, RoutingDe
 from review.selectors.interest import looks_of, recent_interests
 from tests import factories
 from tests.conftest import Cast
-from tests.review.actions.test_reading import opened
+from tests.review.actions.reading_room import opened
 
 
 @pytest.fixture
