@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from inference.training import child
 from inference.training.child import run_training
 from inference.training.errors import TrainingError
 from inference.training.plan import TrainingPlan
@@ -98,15 +99,49 @@ def test_who_gives_up_ends_the_child_too(plan: TrainingPlan, tmp_path: Path) -> 
         "print(json.dumps({'event': 'step', 'step': 1}))",
         "time.sleep(600)",
     )
-
-    def give_up(event: Mapping[str, Any]) -> None:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        run_training(plan, python=python, scratch=tmp_path, log=tmp_path / "log", tell=give_up)
+        run_training(plan, python=python, scratch=tmp_path, log=tmp_path / "log", tell=_give_up)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
     assert not list(tmp_path.glob("adapter*"))
+
+
+def test_the_child_is_asked_to_end_before_it_is_killed(plan: TrainingPlan, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    python = stand_in(
+        tmp_path,
+        "import signal",
+        f"ending = lambda *_: sys.exit(pathlib.Path({str(told)!r}).write_text('to end'))",
+        "signal.signal(signal.SIGTERM, ending)",
+        "print(json.dumps({'event': 'step', 'step': 1}))",
+        "time.sleep(600)",
+    )
+    with pytest.raises(KeyboardInterrupt):
+        run_training(plan, python=python, scratch=tmp_path, log=tmp_path / "log", tell=_give_up)
+    assert told.read_text() == "to end"
+
+
+def test_a_child_that_does_not_end_when_asked_is_killed(
+    plan: TrainingPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "STOP_SECONDS", 0.2)
+    pid = tmp_path / "pid"
+    python = stand_in(
+        tmp_path,
+        "import signal",
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+        f"pathlib.Path({str(pid)!r}).write_text(str(os.getpid()))",
+        "print(json.dumps({'event': 'step', 'step': 1}))",
+        "time.sleep(600)",
+    )
+    with pytest.raises(KeyboardInterrupt):
+        run_training(plan, python=python, scratch=tmp_path, log=tmp_path / "log", tell=_give_up)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
+def _give_up(event: Mapping[str, Any]) -> None:
+    raise KeyboardInterrupt
 
 
 def test_an_interrupt_while_it_waits_ends_the_child(plan: TrainingPlan, tmp_path: Path) -> None:
