@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from inference.engine import Engine
 from inference.errors import EngineUnavailableError, UnknownEngineError
-from inference.types import VlmSpec, VlmSpecError
+from inference.types import OcrProfile, OcrProfileError, VlmSpec, VlmSpecError
 
 _FACTORIES = {
     "rapidocr": ("inference.engines.rapidocr", "RapidOCREngine"),
@@ -23,8 +23,14 @@ _VLM_FACTORIES = {
     "transformers_local": ("inference.engines.transformers_local", "build"),
     "scripted": ("inference.engines.scripted_vlm", "build"),
 }
+# OCR engines of which a version with another profile can be declared.
+_PROFILED = {
+    "rapidocr": ("inference.engines.rapidocr", "with_profile"),
+    "scripted": ("inference.engines.scripted", "with_profile"),
+}
 IN_PROCESS = frozenset({"vllm_offline", "transformers_local", "scripted"})
 """Language models that live in the process that asks them: to build one loads its weights, which may take minutes."""
+PROFILE = "profile"
 _EXTRAS = {"vllm_offline": "vllm", "transformers_local": "transformers"}
 _lock = threading.Lock()
 _built: dict[tuple[int, str, str], Engine] = {}
@@ -36,11 +42,17 @@ def available() -> tuple[str, ...]:
 
 
 def build_engine(name: str, spec: Mapping[str, Any] | None = None) -> Engine:
-    """Build a new engine; `spec` is the stored specification of a declared version (`VlmSpec.as_json`).
+    """Build a new engine; `spec` is the stored specification of a declared version.
 
+    That is `VlmSpec.as_json` of a language model; of an OCR engine it holds an `OcrProfile` under "profile".
     Raise UnknownEngineError for a name that is not registered or that needs a specification and has none,
     EngineUnavailableError when the engine cannot be had here.
     """
+    if name in _PROFILED and spec and PROFILE in spec:
+        try:
+            return cast("Engine", _factory(name, *_PROFILED[name])(OcrProfile.from_json(spec[PROFILE])))
+        except OcrProfileError as problem:
+            raise EngineUnavailableError(f"this engine version cannot be used: {problem}") from problem
     if name in _VLM_FACTORIES and (spec or name not in _FACTORIES):
         return _build_vlm(name, spec)
     if name not in _FACTORIES:

@@ -18,12 +18,12 @@ from inference.errors import (
     ModelDamagedError,
     UnreadableFileError,
 )
-from inference.registry import available, engine_for
-from inference.types import VlmSpec
+from inference.registry import PROFILE, available, build_engine, engine_for
+from inference.types import OcrProfile, VlmSpec
 from review.actions.opening import EngineIdentity
 from review.actions.recovery import note_engine, note_model
 from review.models import Document, EngineVersion, Project
-from review.selectors.engines import base_of, is_declared, vlm_spec_of
+from review.selectors.engines import base_of, is_declared, is_profiled, vlm_spec_of
 from review.selectors.foreign import foreign_version_of
 from review.selectors.rollouts import declared_versions_in_use, version_for
 from review.tasks_loading import refuse_to_load
@@ -140,7 +140,7 @@ def version_reader(version: EngineVersion | None, project: Project) -> Reader:
         alone = declared_reader(base)
     else:
         with noting_engine():
-            alone = _installed(_ocr_name(base, project))
+            alone = _profiled(base) or _installed(_ocr_name(base, project))
     return alone if version.base_id is None else _composed(version, alone)
 
 
@@ -152,7 +152,7 @@ def exact_reader(version: EngineVersion) -> Reader:
     base = base_of(version)
     if is_declared(base):
         refuse_to_load(base)
-    alone = declared_reader(base) if is_declared(base) else _installed(base.name)
+    alone = declared_reader(base) if is_declared(base) else _profiled(base) or _installed(base.name)
     reader = alone if version.base_id is None else _composed(version, alone)
     if reader.identity.digest != version.digest:
         raise EngineUnavailableError("what it reads by is not what is installed now, or what it learned is damaged")
@@ -166,6 +166,17 @@ def _ocr_name(version: EngineVersion, project: Project) -> str:
 def _installed(name: str) -> Reader:
     engine = engine_for(name)
     return Reader(engine, identity_of(engine))
+
+
+def _profiled(version: EngineVersion) -> Reader | None:
+    """Return the OCR engine of a declared profile, None for any other version and where it reads otherwise by now."""
+    if not is_profiled(version):
+        return None
+    engine = engine_for(version.name, version.spec)
+    if identity_of(engine).digest == version.digest:
+        return Reader(engine, identity_of(engine))
+    log.warning("engine version cannot be had", engine_version=version.digest[:8], reason="engine_changed")
+    return None
 
 
 def _composed(version: EngineVersion, alone: Reader) -> Reader:
@@ -186,6 +197,11 @@ def declared_reader(version: EngineVersion) -> Reader:
     with noting_engine(version):
         engine = engine_for(version.name, version.spec)
         return Reader(engine, EngineIdentity(version.name, version.digest, version.spec), vlm_spec_of(version))
+
+
+def profiled_identity(name: str, profile: OcrProfile) -> EngineIdentity:
+    """Return who an OCR engine is with a profile, as it would read now; raise EngineUnavailableError."""
+    return identity_of(build_engine(name, {PROFILE: profile.as_json()}))
 
 
 def words_engine_of(document: Document) -> Engine:

@@ -12,7 +12,7 @@ from inference.engines.ppocr_models import LineModels, Pixels, PpOcrModels, Prep
 from inference.engines.reading_order import in_reading_order
 from inference.errors import EngineError, EngineUnavailableError
 from inference.imaging.quality import measure
-from inference.types import BBox, PageImage, PageReading, PageRequest, Word
+from inference.types import BBox, OcrProfile, PageImage, PageReading, PageRequest, Word
 
 MIN_TEXT_SCORE = 0.5
 """What the recogniser is less sure of is mostly noise: RapidOCR's own bound."""
@@ -35,17 +35,21 @@ class RapidOCREngine:
         models: LineModels | None = None,
         sizing: DetectionSizing | None = None,
         batching: LineBatching | None = None,
+        profile: OcrProfile | None = None,
     ) -> None:
         self._models = PpOcrModels() if models is None else models
-        self._sizing = DetectionSizing() if sizing is None else sizing
+        self._min_text_score = MIN_TEXT_SCORE if profile is None else profile.min_text_score
+        self._sizing = (_sizing_of(profile) if profile is not None else DetectionSizing()) if sizing is None else sizing
         self._batching = LineBatching() if batching is None else batching
         self._version = {
             "engine": self.name,
             "model": "PP-OCRv6 small",
             "imaging_profile": IMAGING_PROFILE,
             "detection": self._sizing.as_json(),
-            "recognition": {**self._batching.as_json(), "min_text_score": MIN_TEXT_SCORE},
+            "recognition": {**self._batching.as_json(), "min_text_score": self._min_text_score},
             **self._models.describe(),
+            # By this an engine can be built again, beside that of the house.
+            **({} if profile is None else {"profile": profile.as_json()}),
         }
 
     @property
@@ -80,7 +84,7 @@ class RapidOCREngine:
         return in_reading_order(
             Word(text, box, score)
             for (text, score), box in zip(texts, boxes, strict=True)
-            if text.strip() and score >= MIN_TEXT_SCORE
+            if text.strip() and score >= self._min_text_score
         )
 
     def _find_lines(self, page: PreparedPage) -> Quads:
@@ -103,6 +107,20 @@ class RapidOCREngine:
             for position, answer in zip(positions, answers, strict=True):
                 texts[position] = answer
         return texts
+
+
+def with_profile(profile: OcrProfile) -> RapidOCREngine:
+    """Return an engine that sees pages as a declared version says."""
+    return RapidOCREngine(profile=profile)
+
+
+def _sizing_of(profile: OcrProfile) -> DetectionSizing:
+    return DetectionSizing(
+        probe_long_side=profile.probe_long_side,
+        comfortable_px=profile.comfortable_px,
+        legible_px=profile.legible_px,
+        max_long_side=profile.max_long_side,
+    )
 
 
 def _fractions(quads: Quads, size: tuple[int, int]) -> list[BBox]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from inference.errors import AnswerLostError, EngineError, EngineUnavailableError
 from inference.imaging.hashing import content_hash
-from inference.types import BBox, PageImage, PageReading, PageRequest, Word
+from inference.types import BBox, OcrProfile, PageImage, PageReading, PageRequest, Word
 
 ANSWERS_VARIABLE = "STET_SCRIPTED_ANSWERS"
 FAULTS = ("engine_failed", "engine_unavailable", "answer_lost", "answer_late", "abort", "kill")
@@ -84,7 +84,13 @@ class ScriptedEngine:
 
     name = "scripted"
 
-    def __init__(self, script: Mapping[str, Any] | None = None, counters: Path | None = None) -> None:
+    def __init__(
+        self,
+        script: Mapping[str, Any] | None = None,
+        counters: Path | None = None,
+        profile: OcrProfile | None = None,
+    ) -> None:
+        self._profile = profile
         if script is None:
             script, counters = script_from_environment()
         self._default = ScriptedAnswer.from_json(script["default"]) if "default" in script else None
@@ -94,8 +100,9 @@ class ScriptedEngine:
 
     @property
     def version(self) -> Mapping[str, Any]:
-        """The engine's name and the script's checksum."""
-        return {"engine": self.name, "script_sha256": self._digest}
+        """The engine's name, the script's checksum and its profile."""
+        profile = {} if self._profile is None else {"profile": self._profile.as_json()}
+        return {"engine": self.name, "script_sha256": self._digest, **profile}
 
     def read_page(self, page: PageImage, request: PageRequest | None = None) -> PageReading:  # noqa: ARG002
         """Do what the script says for this page; raise EngineError where it has no answer and no default."""
@@ -109,7 +116,14 @@ class ScriptedEngine:
         if answer.fault is not None and (answer.times is None or self._counter.count(key) <= answer.times):
             fail(answer.fault)
         width, height = page.size
-        return PageReading(width, height, answer.words, time.thread_time() - started)
+        least = 0.0 if self._profile is None else self._profile.min_text_score
+        words = tuple(word for word in answer.words if word.score >= least)
+        return PageReading(width, height, words, time.thread_time() - started)
+
+
+def with_profile(profile: OcrProfile) -> ScriptedEngine:
+    """Return an engine that says of the script what its profile lets through."""
+    return ScriptedEngine(profile=profile)
 
 
 def script_from_environment() -> tuple[Mapping[str, Any], Path]:

@@ -13,6 +13,7 @@ from inference.types.document_types import (
 from inference.types.fields import Candidate, FieldReading, FieldSpec, GroupSpec, ValueType
 from inference.types.geometry import BBox
 from inference.types.looks import MAX_DISTANCE, hamming_distance
+from inference.types.ocr import OcrProfile, OcrProfileError
 from inference.types.pages import PageImage, PageReading, Word
 from inference.types.requests import Example, PageRequest, page_digest, request_digest
 from inference.types.vlm import Decoding, ImagingProfile, VlmSpec, VlmSpecError
@@ -29,6 +30,8 @@ __all__ = [
     "FieldSpec",
     "GroupSpec",
     "ImagingProfile",
+    "OcrProfile",
+    "OcrProfileError",
     "PageAnswer",
     "PageImage",
     "PageReading",

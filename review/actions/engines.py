@@ -17,7 +17,18 @@ from review.selectors.engines import is_declared
 
 def declare_engine_version(*, actor: Actor, spec: VlmSpec) -> EngineVersion:
     """Freeze a language model's specification under its digest; declaring the same again changes nothing."""
-    identity = EngineIdentity.of(spec.kind, spec.as_json())
+    return _declared(actor, EngineIdentity.of(spec.kind, spec.as_json()))
+
+
+def declare_ocr_version(*, actor: Actor, identity: EngineIdentity) -> EngineVersion:
+    """Freeze an OCR engine with another profile as a version; declaring the same again changes nothing.
+
+    `identity` is that of the engine as it was built: its profile with all that may change an answer.
+    """
+    return _declared(actor, identity)
+
+
+def _declared(actor: Actor, identity: EngineIdentity) -> EngineVersion:
     with transaction.atomic(durable=True):
         is_known = EngineVersion.objects.filter(digest=identity.digest).exists()
         version = ensure_engine_version(identity)

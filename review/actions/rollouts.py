@@ -13,7 +13,7 @@ from review.exceptions import ConflictError, InvalidInputError
 from review.live.events import RolloutEvent, RolloutEventName, publish
 from review.models import DocumentType, EngineVersion, Rollout, RolloutStage
 from review.selectors.access import Actor
-from review.selectors.engines import is_declared
+from review.selectors.engines import is_declared, is_profiled
 from review.selectors.gate import gate_of
 from review.selectors.rollouts import champion_of
 
@@ -132,10 +132,8 @@ def _refuse_shares(**shares: float) -> None:
 
 def _refuse_version(document_type: DocumentType, version: EngineVersion) -> None:
     models = [model for model in (version.locator, version.calibrator) if model is not None]
-    if version.base_id is None and not is_declared(version):
-        message = _(
-            "The version of an OCR engine is what is installed. Roll out what was learned, or a language model."
-        )
+    if version.base_id is None and not is_declared(version) and not is_profiled(version):
+        message = _("The version of an OCR engine is what is installed. Roll out what was learned or declared.")
         raise InvalidInputError.at("/engine_version", message)
     if any(model.document_type_id != document_type.pk for model in models):
         raise InvalidInputError.at("/engine_version", _("This version was learned for another document type."))

@@ -63,6 +63,11 @@ def is_declared(version: EngineVersion) -> bool:
     return "kind" in base_of(version).spec
 
 
+def is_profiled(version: EngineVersion) -> bool:
+    """Whether an OCR engine reads the pages as a manager declared it: it can be built beside the house's own."""
+    return "profile" in base_of(version).spec
+
+
 def vlm_spec_of(version: EngineVersion) -> VlmSpec | None:
     """Return what a language model's version was declared as, None for the version of an OCR engine."""
     return VlmSpec.from_json(base_of(version).spec) if is_declared(version) else None

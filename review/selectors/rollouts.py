@@ -158,7 +158,9 @@ def versions_to_roll_out(document_type: DocumentType) -> list[EngineVersion]:
     learned = Q(locator__document_type=document_type, calibrator=None)
     learned |= Q(calibrator__document_type=document_type, locator=None)
     learned |= Q(locator__document_type=document_type, calibrator__document_type=document_type)
-    found = EngineVersion.objects.filter(learned | Q(spec__has_key="kind", base=None)).order_by("-pk")
+    found = EngineVersion.objects.filter(
+        learned | Q(spec__has_key="kind", base=None) | Q(spec__has_key="profile", base=None)
+    ).order_by("-pk")
     champion = champion_of(document_type)
     return [version for version in found[:VERSIONS_OFFERED] if champion is None or version.pk != champion.pk]
 

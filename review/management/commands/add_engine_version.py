@@ -1,4 +1,4 @@
-"""Command line: manage.py add_engine_version [FILE] [--weights DIR] [--set KEY=VALUE …] [--print]."""
+"""Command line: manage.py add_engine_version [FILE] [--ocr NAME] [--weights DIR] [--set KEY=VALUE …] [--print]."""
 
 import json
 from pathlib import Path
@@ -6,20 +6,25 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from inference.errors import InferenceError
 from inference.serving.declaration import completed
 from inference.serving.weights import WeightsError
-from inference.types import VlmSpec, VlmSpecError
-from review.actions.engines import declare_engine_version
+from inference.types import OcrProfile, OcrProfileError, VlmSpec, VlmSpecError
+from review.actions.engines import declare_engine_version, declare_ocr_version
 from review.management.lookup import command_line, refuse_unmigrated
 from review.selectors.access import SYSTEM
-from review.tasks_engines import ocr_engines
+from review.tasks_engines import ocr_engines, profiled_identity
 
 
 class Command(BaseCommand):
-    help = "Freeze a language model as an engine version. The last line of the output is its id."
+    help = (
+        "Freeze a language model, or an OCR engine with another profile, as an engine version. "
+        "The last line of the output is its id."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", nargs="?", type=Path, help="JSON file with the specification's keys")
+        parser.add_argument("--ocr", metavar="NAME", help="the OCR engine whose profile the keys are, such as rapidocr")
         parser.add_argument("--weights", type=Path, metavar="DIR", help="compute the checksums of this folder's files")
         parser.add_argument(
             "--set",
@@ -34,6 +39,9 @@ class Command(BaseCommand):
         given = _read(options["file"]) if options["file"] else {}
         for assignment in options["set"]:
             _assign(given, assignment)
+        if options["ocr"]:
+            self._declare_ocr(options["ocr"], given, is_printed=options["print"])
+            return
         spec = _completed(given, options["weights"])
         if spec.words_by not in ocr_engines():
             raise CommandError(
@@ -48,6 +56,22 @@ class Command(BaseCommand):
         if spec.kind == "vllm_server":
             self.stderr.write(f"Serve it with: {command_line(f'serve_model --engine-version {version.pk}')}")
         self.stderr.write(f"Then try it out: {command_line(f'probe_engine --engine-version {version.pk}')}")
+        self.stdout.write(str(version.pk))
+
+    def _declare_ocr(self, name: str, given: dict[str, Any], *, is_printed: bool) -> None:
+        try:
+            identity = profiled_identity(name, OcrProfile.from_json(given))
+        except OcrProfileError as error:
+            lines = [f"  /{key}: {message}" for key, message in error.problems]
+            raise CommandError("\n".join(["This cannot be an engine version:", *lines])) from None
+        except InferenceError as error:
+            raise CommandError(f"{name} cannot be had here: {error}") from None
+        if is_printed:
+            self.stdout.write(json.dumps(identity.spec, indent=2, sort_keys=True))
+            return
+        refuse_unmigrated()
+        version = declare_ocr_version(actor=SYSTEM, identity=identity)
+        self.stderr.write(f"Engine version {version.pk} is {version}. Roll it out for a document type.")
         self.stdout.write(str(version.pk))
 
 

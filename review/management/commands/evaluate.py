@@ -17,7 +17,7 @@ from review.management.comparison_report import comparison_as_json, comparison_t
 from review.management.lookup import find_engine_version, find_project
 from review.models import EngineVersion, RegressionSet
 from review.selectors.access import SYSTEM
-from review.selectors.engines import is_declared
+from review.selectors.engines import is_declared, is_profiled
 from review.selectors.evaluation import access_regression_set, regression_sets_for
 from review.tasks_comparison import compare_versions
 from review.tasks_engines import ocr_engines
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             return
         regression_set = _set_in(options)
         version = find_engine_version(options["engine_version"]) if options["engine_version"] else None
-        if version is not None and version.base_id is None and not is_declared(version):
+        if version is not None and version.base_id is None and not is_declared(version) and not is_profiled(version):
             raise CommandError(f"{version} is the version of an OCR engine. Give --engine {version.name} instead.")
         try:
             run = evaluate_set(
