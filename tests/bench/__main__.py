@@ -29,7 +29,7 @@ NAMES = (
     "export",
 )
 # Need folders of pages of which it is known what they show: run only when they are named.
-NAMED_ONLY = ("text", "learning")
+NAMED_ONLY = ("text", "learning", "classifier")
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
