@@ -22,6 +22,7 @@ __all__ = [
     "TrendPoint",
     "accuracy_table",
     "accuracy_trend",
+    "both_accuracy_tables",
     "rates",
     "today",
     "types_by_id",
@@ -101,7 +102,25 @@ def accuracy_table(
         *_totals()
     ):
         by_bucket.setdefault((type_id, path), {})[bucket] = _moments(sums)
-    types = types_by_id(project) if types is None else types
+    return _rows(by_bucket, types_by_id(project) if types is None else types, of)
+
+
+def both_accuracy_tables(
+    project: Project, types: Mapping[int, DocumentType]
+) -> tuple[list[AccuracyRow], list[AccuracyRow]]:
+    """Return `accuracy_table` of all that was read and of what was stored unseen, in one query."""
+    cells = AccuracyRollup.objects.filter(project=project, day__isnull=True, n__gt=0).order_by()
+    found: dict[str, dict[tuple[int, str], dict[str, Moments]]] = {}
+    columns = ("population", "document_type_id", "field_path", "bucket")
+    for population, type_id, path, bucket, *sums in cells.values_list(*columns).annotate(*_totals()):
+        found.setdefault(population, {}).setdefault((type_id, path), {})[bucket] = _moments(sums)
+    of_reader, of_unseen = (_rows(found.get(of, {}), types, of) for of in (Population.READER, Population.UNSEEN))
+    return of_reader, of_unseen
+
+
+def _rows(
+    by_bucket: Mapping[tuple[int, str], Mapping[str, Moments]], types: Mapping[int, DocumentType], of: Population
+) -> list[AccuracyRow]:
     rows = []
     for type_id, path in _in_order(by_bucket, types):
         moments = by_bucket[type_id, path]
@@ -198,7 +217,11 @@ def _moments(sums: Sequence[float]) -> Moments:
 
 def types_by_id(project: Project) -> dict[int, DocumentType]:
     """Return the document types of a project with their active versions, by id, in the order of their slugs."""
-    types = DocumentType.objects.select_related("active_version").filter(project=project).order_by("slug")
+    types = (
+        DocumentType.objects.select_related("active_version", "project__engine_version__base")
+        .filter(project=project)
+        .order_by("slug")
+    )
     return {found.pk: found for found in types}
 
 

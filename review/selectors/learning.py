@@ -22,7 +22,8 @@ from review.selectors.calibration import calibrated_paths
 from review.selectors.engines import base_of, evidence_version
 from review.selectors.evaluation import comparisons_with, newest_sets_of
 from review.selectors.gate import Gate, gate_for
-from review.selectors.rollouts import champion_of, reads_without_rollout
+from review.selectors.rollouts import champion_of, reads_without_rollout, rollouts_among
+from review.selectors.schemas import column_paths, spec_of
 from review.selectors.training import training_runs_for
 
 TOLD_DAYS = 7
@@ -38,6 +39,13 @@ class Reads:
     version: EngineVersion | None
     calibrated: frozenset[str]
 
+    @property
+    def is_uncalibrated(self) -> bool:
+        """Whether something reads whose confidence is, at least for some fields, the reader's own word."""
+        version = self.document_type.active_version
+        paths = column_paths(spec_of(version)) if version is not None else []
+        return self.version is not None and not (self.calibrated and self.calibrated.issuperset(paths))
+
 
 def reads_now(document_type: DocumentType) -> Reads:
     """Return what reads a document type, and of which fields, rows as `*`, its confidence is calibrated."""
@@ -50,6 +58,11 @@ def reads_among(types: Iterable[DocumentType], rollouts: Collection[Rollout]) ->
     live = {one.document_type_id: one.engine_version for one in rollouts if one.stage == RolloutStage.LIVE}
     versions = [(one, live.get(one.pk) or reads_without_rollout(one)) for one in types]
     return [Reads(one, version, frozenset(calibrated_paths(version))) for one, version in versions]
+
+
+def read_uncalibrated(types: Collection[DocumentType]) -> list[Reads]:
+    """Return, of several types, what reads them where its confidence is not calibrated for all of their fields."""
+    return [one for one in reads_among(types, rollouts_among(types, ())) if one.is_uncalibrated]
 
 
 def newest_learned(project: Project) -> list[TrainingRun]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from review import words
-from review.models import DocumentType, Population, Project
-from review.selectors.accuracy import BUCKETS, AccuracyRow, accuracy_table, types_by_id
+from review.models import DocumentType, Project
+from review.selectors.accuracy import BUCKETS, AccuracyRow, both_accuracy_tables, types_by_id
+from review.selectors.learning import Reads, read_uncalibrated
 from review.selectors.schemas import field_spec_at, spec_of
 
 # The drawing of an interval, in its own units.
@@ -42,11 +43,15 @@ class FieldAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class AccuracyPage:
-    """All rows, the one that says most (the field whose errors cost most), and where the drawings' scale begins."""
+    """All rows, the one that says most (the field whose errors cost most), and where the drawings' scale begins.
+
+    `uncalibrated`: the types whose confidences are the reader's own word, as it reads now.
+    """
 
     rows: list[FieldAccuracy]
     headline: FieldAccuracy | None
     scale_from: float
+    uncalibrated: list[Reads]
     width: int = WIDTH
 
     @property
@@ -88,8 +93,7 @@ class AccuracyPage:
 def accuracy_page(project: Project) -> AccuracyPage:
     """Return what the accuracy page shows of a project."""
     types = types_by_id(project)
-    reader = accuracy_table(project, population=Population.READER, types=types)
-    leaked = accuracy_table(project, population=Population.UNSEEN, types=types)
+    reader, leaked = both_accuracy_tables(project, types)
     unseen = {_key(row): row for row in leaked if row.bucket is None}
     start = _scale_start([*reader, *unseen.values()])
     buckets: dict[tuple[int, str], list[tuple[str, Cell]]] = {}
@@ -108,7 +112,7 @@ def accuracy_page(project: Project) -> AccuracyPage:
         for row in reader
         if row.bucket is None
     ]
-    return AccuracyPage(rows, _headline(rows), start)
+    return AccuracyPage(rows, _headline(rows), start, read_uncalibrated(list(types.values())))
 
 
 def _key(row: AccuracyRow) -> tuple[int, str]:

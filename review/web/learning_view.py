@@ -136,8 +136,8 @@ class LearningPage:
 
     @property
     def uncalibrated(self) -> list[Reads]:
-        """The types that are read by a version whose confidence is the reader's own."""
-        return [one for one in self.reads if one.version is not None and not one.calibrated]
+        """The types that are read by a version whose confidence is the reader's own, at least for some fields."""
+        return [one for one in self.reads if one.is_uncalibrated]
 
     def plain(self) -> Iterator[list[object]]:
         """Yield the figures as rows."""

@@ -10,7 +10,9 @@ from django.utils.translation import gettext
 
 from review import words
 from review.models import DocumentType, RoutingPolicy
+from review.selectors.calibration import calibrated_paths
 from review.selectors.document_types import active_policy
+from review.selectors.learning import Reads
 from review.selectors.schemas import spec_of
 from review.selectors.what_if import ErrorEstimate, PolicyOutcome, RoutedDocuments, parse_rules
 
@@ -65,6 +67,7 @@ class PolicyPage:
     is_changed: bool
     engine: str
     has_other_engines: bool
+    uncalibrated: list[Reads]
     floor_share: float | None
 
     @property
@@ -145,6 +148,7 @@ def policy_page(
     ]
     fields[0] = _row(("", "", 0.0), rules.default.as_json(), now, then)
     plain = rules.as_json()
+    reads = Reads(document_type, routed.engine, frozenset(calibrated_paths(routed.engine)))
     known = [field for field in fields if field.error_then is not None and field.error_then.point is not None]
     return PolicyPage(
         active=active[0] if active is not None else None,
@@ -158,6 +162,7 @@ def policy_page(
         is_changed=rules != stands,
         engine=str(routed.engine or ""),
         has_other_engines=routed.has_others,
+        uncalibrated=[reads] if reads.is_uncalibrated else [],
         floor_share=stands.directed.floor_share if stands.directed is not None else None,
     )
 
