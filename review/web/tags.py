@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import template
@@ -16,6 +17,29 @@ from review.web import field_view, targets_view
 from review.web.policy_view import field_paths
 
 register = template.Library()
+
+IN_WORDS: Mapping[str, words.Words] = {
+    "status_in_words": words.STATUSES,
+    "status_hint": words.STATUS_HINTS,
+    "act_in_words": words.ACTS,
+    "reason_in_words": words.REASONS,
+    "age_class_in_words": words.AGES,
+    "policy_part": words.POLICY_PARTS,
+    "price_name": words.PRICES,
+    "cost_part": words.COST_PARTS,
+    "left_out": words.LEFT_OUT,
+    "field_state": words.FIELD_STATES,
+    "export_failure": words.EXPORT_FAILURES,
+}
+"""Codes said in words, a filter for each table: `{{ document.status|status_in_words }}`."""
+
+
+def _saying(known: words.Words) -> Callable[[str], str]:
+    return lambda code: words.say(known, code)
+
+
+for _name, _known in IN_WORDS.items():
+    register.filter(_name, _saying(_known))
 
 
 @register.filter
@@ -43,58 +67,10 @@ def certificate_in_words(one: FieldCertificate) -> str:
     return targets_view.certificate_in_words(one)
 
 
-@register.filter
-def status_in_words(status: str) -> str:
-    """Return a status in words."""
-    return words.say(words.STATUSES, status)
-
-
-@register.filter
-def status_hint(status: str) -> str:
-    """Return what a status means for whoever waits."""
-    return words.say(words.STATUS_HINTS, status)
-
-
 @register.simple_tag
 def standing(document: Document, status: str) -> str:
     """Return why a document stands where it stands."""
     return words.standing_in_words(status, document.band, document.reasons)
-
-
-@register.filter
-def act_in_words(action: str) -> str:
-    """Return an act on a document in words."""
-    return words.say(words.ACTS, action)
-
-
-@register.filter
-def reason_in_words(code: str) -> str:
-    """Return why a document was routed as it was, in words."""
-    return words.say(words.REASONS, code)
-
-
-@register.filter
-def age_class_in_words(code: str) -> str:
-    """Return how long something has waited, in words."""
-    return words.say(words.AGES, code)
-
-
-@register.filter
-def policy_part(code: str) -> str:
-    """Return the name of a part of a policy."""
-    return words.say(words.POLICY_PARTS, code)
-
-
-@register.filter
-def price_name(code: str) -> str:
-    """Return the name of a price."""
-    return words.say(words.PRICES, code)
-
-
-@register.filter
-def cost_part(code: str) -> str:
-    """Return the name of a part of the cost."""
-    return words.say(words.COST_PARTS, code)
 
 
 @register.simple_tag
@@ -131,24 +107,6 @@ def bytes_in_words(n_bytes: int) -> str:
 def seconds_in_words(seconds: float) -> str:
     """Return a duration with its unit."""
     return words.seconds_in_words(seconds)
-
-
-@register.filter
-def left_out(code: str) -> str:
-    """Return why documents are no part of a snapshot."""
-    return words.say(words.LEFT_OUT, code)
-
-
-@register.filter
-def field_state(code: str) -> str:
-    """Return what a person said of a field last."""
-    return words.say(words.FIELD_STATES, code)
-
-
-@register.filter
-def export_failure(code: str) -> str:
-    """Return why an export failed, and what to do."""
-    return words.say(words.EXPORT_FAILURES, code)
 
 
 @register.filter

@@ -3,7 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from django.template import Context, Template
 from django.utils import timezone, translation
+from django.utils.html import escape
 
 from review.web import tags
 
@@ -33,3 +35,11 @@ def test_ages_never_lie_in_the_future() -> None:
 def test_attributes_hold_numbers_as_programs_write_them() -> None:
     with translation.override("de"):
         assert tags.unlocalized(1234.5) == "1234.5"
+
+
+@pytest.mark.parametrize("name", tags.IN_WORDS)
+def test_each_table_of_words_has_its_filter(name: str) -> None:
+    code = next(iter(tags.IN_WORDS[name]))
+    shown = Template("{% load stet %}{{ code|" + name + " }}").render(Context({"code": code}))
+    assert shown == escape(str(tags.IN_WORDS[name][code]))
+    assert Template("{% load stet %}{{ 'no_such_code'|" + name + " }}").render(Context()) == "no such code"
