@@ -1,18 +1,12 @@
-"""What pycocotools makes of the annotations, and whether boxes find their way back to the original page."""
+"""What pycocotools makes of the annotations."""
 
-import io
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.base import ContentFile
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image
 from pycocotools.coco import COCO
 
-from inference.imaging.limits import Limits
-from inference.imaging.pages import encode_page, open_pages
-from review.models import DocumentType
 from tests.conftest import Cast
 from tests.review.snapshots import BOXES, SIZE, add_reviewed, taken, unpacked
 
@@ -57,66 +51,3 @@ def test_rows_of_a_group_are_one_category(cast: Cast, tmp_path: Path, monkeypatc
     coco = COCO(str(unpacked(taken(cast.project), "coco", tmp_path) / "annotations" / "train.json"))
     assert [one["name"] for one in coco.loadCats(coco.getCatIds())] == ["rows.sum"]
     assert len(coco.getAnnIds()) == 2
-
-
-# What EXIF calls the ways a camera may be held, and by what each is undone.
-ORIENTATIONS = range(1, 9)
-
-
-@pytest.mark.parametrize("orientation", ORIENTATIONS)
-def test_a_box_finds_its_way_back_to_an_original_that_was_turned(cast: Cast, tmp_path: Path, orientation: int) -> None:
-    ink = (40, 30, 120, 50)
-    upright = Image.new("RGB", (400, 300), "white")
-    ImageDraw.Draw(upright).rectangle(ink, fill="black")
-    original = tmp_path / "original.jpg"
-    original.write_bytes(_held(upright, orientation))
-    (opened,) = open_pages(original, Limits())
-    width, height = opened.image.size
-    box = [ink[0] / 400, ink[1] / 300, (ink[2] + 1) / 400, (ink[3] + 1) / 300]
-    _add_document(cast.document_type, encode_page(opened.image), (width, height), box)
-    found = json.loads((unpacked(taken(cast.project), "coco", tmp_path) / "annotations" / "train.json").read_text())
-    (annotation,) = found["annotations"]
-    x, y, across, down = annotation["bbox"]
-    polygon = annotation["segmentation"][0]
-    assert (min(polygon[::2]), max(polygon[::2])) == pytest.approx((x, x + across))
-    assert (min(polygon[1::2]), max(polygon[1::2])) == pytest.approx((y, y + down))
-    # The same share of the page at any resolution, laid on the original as it is to be seen.
-    with Image.open(original) as picture:
-        seen = ImageOps.exif_transpose(picture).convert("L")
-    shares = (x / width, y / height, (x + across) / width, (y + down) / height)
-    assert _ink_of(seen) == pytest.approx([shares[0] * 400, shares[1] * 300, shares[2] * 400, shares[3] * 300], abs=1)
-
-
-def _held(upright: Image.Image, orientation: int) -> bytes:
-    """The picture as a camera stores it that was held like this."""
-    undone = {
-        2: [Image.Transpose.FLIP_LEFT_RIGHT],
-        3: [Image.Transpose.ROTATE_180],
-        4: [Image.Transpose.FLIP_TOP_BOTTOM],
-        5: [Image.Transpose.TRANSPOSE],
-        6: [Image.Transpose.ROTATE_90],
-        7: [Image.Transpose.TRANSVERSE],
-        8: [Image.Transpose.ROTATE_270],
-    }
-    for turn in undone.get(orientation, []):
-        upright = upright.transpose(turn)
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    buffer = io.BytesIO()
-    upright.save(buffer, "JPEG", quality=95, exif=exif)
-    return buffer.getvalue()
-
-
-def _ink_of(picture: Image.Image) -> list[int]:
-    found = picture.point(lambda level: 255 if level < 128 else 0).getbbox()
-    assert found is not None
-    return list(found)
-
-
-def _add_document(document_type: DocumentType, page: bytes, size: tuple[int, int], box: list[float]) -> None:
-    record = add_reviewed(document_type, "a", values={"/total": "9.00"})
-    record.run.predictions.update(bbox=box)
-    row = record.document.pages.get()
-    row.image.save("turned.jpg", ContentFile(page))
-    row.width, row.height = size
-    row.save()
