@@ -278,7 +278,7 @@ def _route(run_id: int) -> None:
         return
     spec = spec_of(due.run.schema_version)
     try:
-        fields = fields_sent_with(due.run, spec)
+        fields = fields_sent_with(due.run, spec, due.readings)
         if fields is None:
             fields = fields_of(due.readings, spec, due.run.engine_version)
     except ModelDamagedError as error:

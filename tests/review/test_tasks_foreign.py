@@ -133,6 +133,42 @@ def test_a_box_on_a_page_that_is_not_there_is_no_box(cast: Cast, script: Script,
     assert (total.value, total.page_number, total.bbox) == ("1234.50", None, None)
 
 
+BARE = {
+    "/total": "RM 9",
+    "/date": "2018-12-25",
+    "/company": "KEDAI PAPAN YEW CHUAN",
+}
+
+
+def test_a_value_without_a_box_is_looked_for_among_the_words(cast: Cast, script: Script, as_manager: APIClient) -> None:
+    fields = [{"field_path": path, "value": value, "confidence": 0.9} for path, value in BARE.items()]
+    send(as_manager, SENT | {"fields": fields})
+    work_off()
+    found = {one.field_path: one for one in FieldPrediction.objects.filter(run__engine_version__name="otherocr")}
+    assert (found["/total"].page_number, found["/total"].bbox) == (1, pytest.approx([0.7, 0.6, 0.8, 0.63]))
+    box = found["/date"].bbox
+    assert box is not None
+    x0, y0, x1, y1 = box
+    assert (y0, y1) == pytest.approx((0.2, 0.23))
+    assert 0.1 < x0 < 0.3 < x1 <= 0.5
+    # What nobody printed has no place, and whoever reviews it is told.
+    assert (found["/company"].page_number, found["/company"].bbox) == (None, None)
+    assert "not_grounded" in found["/company"].findings
+    assert {"not_grounded"}.isdisjoint([*found["/total"].findings, *found["/date"].findings])
+    assert {one.confidence for one in found.values()} == {0.9}
+
+
+def test_where_no_words_were_read_a_value_without_a_box_is_left_as_it_is(
+    cast: Cast, script: Script, as_manager: APIClient
+) -> None:
+    script(default={"words": []})
+    send(as_manager, SENT | {"fields": [{"field_path": "/total", "value": "9.00", "confidence": 0.9}]})
+    work_off()
+    total = FieldPrediction.objects.get(field_path="/total")
+    assert (total.value, total.bbox) == ("9.00", None)
+    assert "not_grounded" not in total.findings
+
+
 def without(key: str) -> dict[str, Any]:
     return {name: value for name, value in SENT.items() if name != key}
 
