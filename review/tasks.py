@@ -186,10 +186,10 @@ def _keep_page(document: Document, opened: OpenedPage) -> StoredPage:
     image, digest = opened.image, content_hash(opened.image)
     width, height = image.size
     if opened.is_original:
-        name = str(document.original.name)
+        name, image_sha256 = str(document.original.name), document.sha256
     else:
-        name = keep_page_image(document.project_id, digest, encode_page(image))
-    return StoredPage(image.page_number, name, width, height, digest, perceptual_hash(image))
+        name, image_sha256 = keep_page_image(document.project_id, encode_page(image))
+    return StoredPage(image.page_number, name, width, height, digest, perceptual_hash(image), image_sha256)
 
 
 @task

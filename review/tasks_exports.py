@@ -22,11 +22,12 @@ from review.actions.exports import (
 )
 from review.exceptions import StorageFullError
 from review.exports.formats import FORMATS, Written, write_records
+from review.exports.samples import PageChangedError
 from review.exports.snapshot_formats import DEFAULT_ARCHIVE, SnapshotChangedError, write_snapshot
 from review.models import DatasetExport, Project, Snapshot
 from review.tasks import task
 
-__all__ = ["SnapshotChangedError", "Written", "write_archive", "write_export", "write_file"]
+__all__ = ["PageChangedError", "SnapshotChangedError", "Written", "write_archive", "write_export", "write_file"]
 
 PROGRESS_SECONDS = 1.0
 log = structlog.get_logger(__name__)
@@ -50,6 +51,10 @@ def write_export(export_id: int) -> None:
     except SnapshotChangedError:
         log.warning("export failed", reason="snapshot_changed")
         fail_export(claim=claim, code="snapshot_changed")
+    except PageChangedError as changed:
+        log.warning("export failed", reason="page_changed", document_id=changed.document_id, page=changed.page_number)
+        detail = {"document_id": changed.document_id, "page_number": changed.page_number}
+        fail_export(claim=claim, code="page_changed", detail=detail)
     except Exception:
         fail_export(claim=claim, code="export_failed")
         raise
@@ -74,7 +79,7 @@ def write_file(project: Project, format_name: str, path: Path, *, since: datetim
 def write_archive(snapshot: Snapshot, format_name: str, path: Path, *, archive: str = DEFAULT_ARCHIVE) -> Written:
     """Write what a taken snapshot holds to a local file, in the foreground, as `write_file` does.
 
-    Raise SnapshotChangedError beside what that raises.
+    Raise SnapshotChangedError, PageChangedError beside what that raises.
     """
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:

@@ -244,6 +244,7 @@ EXPORT_FAILURES: Words = {
     "export_failed": _("the writer failed; tell your administrator"),
     "snapshot_failed": _("the taker failed; tell your administrator"),
     "snapshot_changed": _("what was frozen is no longer what it was; take a new one"),
+    "page_changed": _("the picture of a page is missing or is no longer what was opened; put the file back"),
     "held_out_unknown": _("it is not known what a regression set looks like; import the set again"),
 }
 LEFT_OUT: Words = {

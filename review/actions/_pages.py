@@ -12,7 +12,10 @@ from review.models import Document, EngineVersion, ExtractionRun, Page, PageRead
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page whose raster lies in storage under `image_name`; size in pixels, hash over the pixels and of the look."""
+    """A page whose raster lies in storage under `image_name`; size in pixels, hash over the pixels and of the look.
+
+    `image_sha256` is over the bytes that lie there.
+    """
 
     page_number: int
     image_name: str
@@ -20,6 +23,7 @@ class StoredPage:
     height: int
     content_hash: str
     perceptual_hash: str = ""
+    image_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +52,14 @@ def ensure_engine_version(engine: EngineIdentity) -> EngineVersion:
 def replace_pages(document: Document, pages: Sequence[StoredPage]) -> list[Page]:
     """Make the document's pages these; a page that is there already keeps its row, for earlier runs point to it."""
     known = {page.page_number: page for page in Page.objects.filter(document=document)}
-    fields = ("image", "width", "height", "content_hash", "perceptual_hash")
+    fields = ("image", "width", "height", "content_hash", "perceptual_hash", "image_sha256")
     new: list[Page] = []
     changed: list[Page] = []
     for stored in pages:
         page = known.get(stored.page_number) or Page(document=document, page_number=stored.page_number)
         page.image = stored.image_name
         page.content_hash, page.perceptual_hash = stored.content_hash, stored.perceptual_hash
-        page.width, page.height = stored.width, stored.height
+        page.width, page.height, page.image_sha256 = stored.width, stored.height, stored.image_sha256
         (changed if page.pk else new).append(page)
     Page.objects.bulk_update(changed, fields)
     Page.objects.bulk_create(new)

@@ -1,5 +1,6 @@
 """Exports are asked for, written in the background step by step, and kept as frozen files."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -158,12 +159,17 @@ def finish_export(*, claim: DatasetExport, path: Path, written: Written) -> bool
     return mine
 
 
-def fail_export(*, claim: DatasetExport, code: str) -> bool:
-    """Close an export that cannot be written; `code` says why ("storage_full", GAVE_UP, "snapshot_changed" …)."""
+def fail_export(*, claim: DatasetExport, code: str, detail: Mapping[str, int] | None = None) -> bool:
+    """Close an export that cannot be written; `code` says why ("storage_full", GAVE_UP, "snapshot_changed" …).
+
+    `detail` says on what: {"document_id", "page_number"}.
+    """
+    place = dict(detail or {})
     with transaction.atomic(durable=True):
-        mine = end(claim, WorkState.FAILED, error_code=code)
+        mine = end(claim, WorkState.FAILED, error_code=code, error_detail=place)
         if mine:
-            record_audit(SYSTEM, "export.failed", claim, project=claim.project_id, detail={"error": code})
+            said = {"error": code, **place}
+            record_audit(SYSTEM, "export.failed", claim, project=claim.project_id, detail=said)
             _publish(claim, "export.failed")
     return mine
 

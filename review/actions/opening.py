@@ -1,5 +1,6 @@
 """From a received file to pages that can be read."""
 
+import hashlib
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -78,14 +79,16 @@ def postpone_opening(*, document: Document, code: str) -> None:
             note_wait(document.pk, DocumentStatus.RECEIVED, code)
 
 
-def keep_page_image(project_id: int, content_hash: str, data: bytes) -> str:
-    """Store a page's JPEG and return its name; the same pixels are stored once. Raises StorageFullError.
+def keep_page_image(project_id: int, data: bytes) -> tuple[str, str]:
+    """Store a page's JPEG and return its name and its SHA-256; the same bytes are stored once.
 
-    Writes no row: a page counts from `record_opened` on.
+    Named by its bytes and not by its pixels, which a newer encoder would store as others: a page keeps the file that
+    it was opened into. Writes no row: a page counts from `record_opened` on. Raises StorageFullError.
     """
-    name = f"projects/{project_id}/pages/{content_hash}.jpg"
+    sha256 = hashlib.sha256(data).hexdigest()
+    name = f"projects/{project_id}/pages/{sha256}.jpg"
     keep_bytes(name, data)
-    return name
+    return name, sha256
 
 
 def record_opened(

@@ -1,5 +1,6 @@
 """One frozen record as the formats of trainers see it: its pages, and what each field is and where it stands."""
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,19 @@ from inference.types import BBox, PageImage, Word
 from inference.types.nesting import nested
 from review.exports.rows import Row
 from review.selectors.snapshots import MODEL, FrozenPage, FrozenRecord
+
+
+class PageChangedError(Exception):
+    """The picture of a page is missing, or its file is no longer what was opened.
+
+    `document_id` and `page_number` say which.
+    """
+
+    def __init__(self, document_id: int, page_number: int) -> None:
+        super().__init__(f"page {page_number} of document {document_id}")
+        self.document_id = document_id
+        self.page_number = page_number
+
 
 Pixels = tuple[float, float, float, float]
 _INSIDE = 0.5
@@ -50,17 +64,24 @@ class Truth:
 class SamplePage:
     """One page: its number, its raster's size in pixels, and the words that are left when personal ones are gone."""
 
+    document_id: int
     number: int
     width: int
     height: int
     image: str
+    image_sha256: str
     words: tuple[Word, ...]
     covered: tuple[BBox, ...]
 
     def jpeg(self) -> bytes:
-        """Return the page as it is stored, with what is personal painted over; raise OSError, UnreadableFileError."""
-        with default_storage.open(self.image) as file:
-            data = bytes(file.read())
+        """Return the page as it is stored, with what is personal painted over; raise PageChangedError, OSError."""
+        try:
+            with default_storage.open(self.image) as file:
+                data = bytes(file.read())
+        except FileNotFoundError:
+            raise PageChangedError(self.document_id, self.number) from None
+        if self.image_sha256 and hashlib.sha256(data).hexdigest() != self.image_sha256:
+            raise PageChangedError(self.document_id, self.number)
         if not self.covered:
             return data
         pixels = decode_page(data, self.number).pixels.copy()
@@ -102,13 +123,16 @@ def sample_of(record: FrozenRecord) -> Sample:
     """Return a frozen record as a sample."""
     row = json.loads(record.line)
     covered = {page["page_number"]: tuple(BBox(*box) for box in page["covered"]) for page in row["pages"]}
-    pages = tuple(_page(page, covered.get(page.page_number, ())) for page in record.pages)
+    document_id = int(row["document"]["id"])
+    pages = tuple(_page(document_id, page, covered.get(page.page_number, ())) for page in record.pages)
     return Sample(row, pages, tuple(_truth(field, pages) for field in row["fields"]))
 
 
-def _page(page: FrozenPage, covered: tuple[BBox, ...]) -> SamplePage:
+def _page(document_id: int, page: FrozenPage, covered: tuple[BBox, ...]) -> SamplePage:
     words = tuple(word for word in page.words if not any(_is_inside(word.bbox, box) for box in covered))
-    return SamplePage(page.page_number, page.width, page.height, page.image, words, covered)
+    return SamplePage(
+        document_id, page.page_number, page.width, page.height, page.image, page.image_sha256, words, covered
+    )
 
 
 def _is_inside(box: BBox, other: BBox) -> bool:

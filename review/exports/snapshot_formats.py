@@ -112,7 +112,7 @@ def write_snapshot(
 ) -> Iterator[int]:
     """Write a taken snapshot as an archive, yielding how many records are in it after every batch.
 
-    Whoever stops iterating stops the writing. Raise SnapshotChangedError, OSError, UnreadableFileError.
+    Whoever stops iterating stops the writing. Raise SnapshotChangedError, PageChangedError, OSError.
     """
     job, n_written = _Job(snapshot), 0
     build = FORMATS[format_name]

@@ -75,8 +75,8 @@ class SnapshotItem(models.Model):
     """One record of a snapshot, word for word, and the side it stands on. Never changed.
 
     `row` is its line of JSON (docs/exports.md). `group` names what must stay on one side: near duplicates, and one
-    vendor's layout. `pages` are {"page_number", "width", "height", "content_hash", "image", "reading"}: where the
-    raster lies, and the id of the reading with its words, or null.
+    vendor's layout. `pages` are {"page_number", "width", "height", "content_hash", "image", "image_sha256",
+    "reading"}: where the raster lies, the SHA-256 of that file, and the id of the reading with its words, or null.
     """
 
     snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="items")
@@ -99,7 +99,10 @@ class SnapshotItem(models.Model):
 
 
 class DatasetExport(Work):
-    """A file of records with provenance and labels, as they stood at `snapshot_at`, or of what a snapshot holds."""
+    """A file of records with provenance and labels, as they stood at `snapshot_at`, or of what a snapshot holds.
+
+    `error_detail` is {"document_id", "page_number"} where a page is why it failed.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="exports")
     snapshot = models.ForeignKey(Snapshot, on_delete=models.RESTRICT, null=True, blank=True, related_name="exports")
@@ -110,6 +113,7 @@ class DatasetExport(Work):
     n_written = models.PositiveBigIntegerField(_("written"), default=0)
     file = models.FileField(_("file"), max_length=255, blank=True)
     sha256 = models.CharField(_("SHA-256"), max_length=64, blank=True)
+    error_detail = models.JSONField(_("what it failed on"), default=dict)
     requested_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     snapshot_at = models.DateTimeField(_("snapshot at"), auto_now_add=True)
 

@@ -95,12 +95,14 @@ class Document(models.Model):
 class Page(models.Model):
     """One upright raster of a document; `page_number` starts at 1. `content_hash` is over the pixels.
 
-    `perceptual_hash` is 16 hexadecimal digits that pages of the same look share but for a few bits.
+    `perceptual_hash` is 16 hexadecimal digits that pages of the same look share but for a few bits. `image_sha256` is
+    over the bytes of the file `image`; empty for what was opened before that was kept.
     """
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="pages")
     page_number = models.PositiveIntegerField(_("page number"))
     image = models.FileField(_("image"), max_length=255)
+    image_sha256 = models.CharField(_("SHA-256 of the image"), max_length=64, blank=True)
     width = models.PositiveIntegerField(_("width in pixels"))
     height = models.PositiveIntegerField(_("height in pixels"))
     content_hash = models.CharField(_("content hash"), max_length=64)

@@ -44,6 +44,7 @@ class PageWords:
             "height": self.page.height,
             "content_hash": self.page.content_hash,
             "image": str(self.page.image.name),
+            "image_sha256": self.page.image_sha256,
             "reading": self.reading_id,
         }
 
@@ -59,13 +60,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class FrozenPage:
-    """One page of a record of a snapshot: its raster in storage, its size in pixels, its words in reading order."""
+    """One page of a record of a snapshot: its raster in storage, its size in pixels, its words in reading order.
+
+    `image_sha256` is over the file of the raster, empty where nobody knows.
+    """
 
     page_number: int
     image: str
     width: int
     height: int
     words: tuple[Word, ...]
+    image_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,8 @@ def records_of(snapshot: Snapshot, split: str, *, batch_size: int = BATCH_SIZE) 
 def _frozen(page: Mapping[str, Any], readings: Mapping[int, Reading]) -> FrozenPage:
     reading = readings.get(page["reading"])
     words = PageReading.from_json(reading.payload).words if reading is not None else ()
-    return FrozenPage(page["page_number"], page["image"], page["width"], page["height"], words)
+    digest = page.get("image_sha256", "")
+    return FrozenPage(page["page_number"], page["image"], page["width"], page["height"], words, digest)
 
 
 def states_of(item: ExportItem) -> dict[str, str]:

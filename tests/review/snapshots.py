@@ -80,6 +80,7 @@ def _add_page(document: Any, run: Any, text: str, number: int, words: Sequence[W
     page = document.pages.create(
         page_number=number,
         image=ContentFile(data, name=f"{document.pk}-{number}.jpg"),
+        image_sha256=hashlib.sha256(data).hexdigest(),
         width=SIZE[0],
         height=SIZE[1],
         content_hash=content_hash(image),

@@ -1,5 +1,6 @@
 """From a received file to an end state, by the tasks alone; delivered twice, late and out of order."""
 
+import hashlib
 import random
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,9 @@ def test_page_numbers_stay_right_behind_a_page_that_failed(cast: Cast, script: S
 def test_the_original_of_a_plain_jpeg_is_its_page(cast: Cast, script: Script) -> None:
     document = send(cast, picture())
     work_off()
-    assert Page.objects.get().image.name == document.original.name
+    page = Page.objects.get()
+    assert page.image.name == document.original.name
+    assert page.image_sha256 == document.sha256
 
 
 def test_other_pages_are_stored_under_their_content(cast: Cast, script: Script, tmp_path: Path) -> None:
@@ -88,9 +91,11 @@ def test_other_pages_are_stored_under_their_content(cast: Cast, script: Script, 
     send(cast, data)
     work_off()
     page = Page.objects.get()
-    assert page.image.name == f"projects/{cast.project.pk}/pages/{page.content_hash}.jpg"
+    assert page.image.name == f"projects/{cast.project.pk}/pages/{page.image_sha256}.jpg"
     assert [page.content_hash] == pages_of(data, tmp_path)
-    assert Path(default_storage.path(str(page.image.name))).read_bytes()[:2] == b"\xff\xd8"
+    kept = Path(default_storage.path(str(page.image.name))).read_bytes()
+    assert kept[:2] == b"\xff\xd8"
+    assert page.image_sha256 == hashlib.sha256(kept).hexdigest()
     assert (page.width, page.height) == (200, 300)
 
 

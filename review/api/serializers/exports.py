@@ -22,6 +22,9 @@ class ExportSerializer(ReadSerializer):
     n_written = serializers.IntegerField()
     sha256 = serializers.CharField(help_text="Of the file, once it is done.")
     error_code = serializers.CharField(help_text="Why it failed.")
+    error_detail = serializers.DictField(
+        child=serializers.IntegerField(), help_text="document_id and page_number where a page is why; else empty."
+    )
     requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
     snapshot_at = serializers.DateTimeField(help_text="The records as they stood then.")
     finished_at = serializers.DateTimeField(allow_null=True)

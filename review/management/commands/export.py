@@ -16,7 +16,7 @@ from review.actions.exports import ARCHIVES, FORMAT_NAMES, SNAPSHOT_FORMAT_NAMES
 from review.exceptions import NotFoundError, StorageFullError
 from review.management.lookup import find_snapshot
 from review.selectors.access import SYSTEM, access_project
-from review.tasks_exports import SnapshotChangedError, Written, write_archive, write_file
+from review.tasks_exports import PageChangedError, SnapshotChangedError, Written, write_archive, write_file
 
 
 class Command(BaseCommand):
@@ -46,6 +46,10 @@ class Command(BaseCommand):
             written = _of_snapshot(options) if options["snapshot"] is not None else _of_project(options)
         except SnapshotChangedError as changed:
             raise CommandError(f"The side {changed} is no longer what the snapshot froze. Nothing written.") from None
+        except PageChangedError as changed:
+            raise CommandError(
+                f"The picture of {changed} is missing or is no longer what was opened. Nothing written."
+            ) from None
         except StorageFullError:
             raise CommandError(f"There is no room for {out}; nothing was written.") from None
         except OSError as error:

@@ -1,5 +1,6 @@
 """Attempts to open are counted, never made by two at once, and end."""
 
+import hashlib
 import threading
 from datetime import timedelta
 
@@ -237,9 +238,10 @@ def test_copies_of_an_unreadable_document_are_unreadable_too(cast: Cast, documen
 
 def test_the_same_page_is_stored_once(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path_factory.mktemp("incoming")
-    names = {keep_page_image(7, "abc", b"jpeg") for _ in range(2)}
-    assert names == {"projects/7/pages/abc.jpg"}
-    assert default_storage.listdir("projects/7/pages")[1] == ["abc.jpg"]
+    digest = hashlib.sha256(b"jpeg").hexdigest()
+    kept = {keep_page_image(7, b"jpeg") for _ in range(2)}
+    assert kept == {(f"projects/7/pages/{digest}.jpg", digest)}
+    assert default_storage.listdir("projects/7/pages")[1] == [f"{digest}.jpg"]
 
 
 @pytest.mark.django_db(transaction=True)

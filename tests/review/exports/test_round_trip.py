@@ -1,5 +1,6 @@
 """Whether boxes and polygons find their way back to the original page, however it was turned."""
 
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -129,4 +130,5 @@ def _add_document(document_type: DocumentType, page: bytes, size: tuple[int, int
     row = record.document.pages.get()
     row.image.save("turned.jpg", ContentFile(page))
     row.width, row.height = size
+    row.image_sha256 = hashlib.sha256(page).hexdigest()
     row.save()
