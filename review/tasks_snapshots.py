@@ -94,7 +94,7 @@ def _take(snapshot: Snapshot) -> None:
     manifest = ManifestBuilder()
     for why, n in left_out_before(snapshot).items():
         manifest.leave_out(why, n)
-    groups = _grouped(snapshot, held_out, manifest)
+    groups, kept = _grouped(snapshot, held_out, manifest)
     train = 1 - snapshot.validation_share - snapshot.test_share
     shares = (
         (Split.TRAIN.value, train),
@@ -104,7 +104,8 @@ def _take(snapshot: Snapshot) -> None:
     splits = split_groups(groups, shares, snapshot.seed)
     sides = {side: _Side() for side, _ in shares}
     n_looked = snapshot.n_records
-    for batch in _held(snapshot, held_out, Counter()):
+    for looked_at in candidates_of(snapshot, is_first_look=False):
+        batch = [one for one in looked_at if one.item.record.pk in kept]
         items = [_item(snapshot, one, groups, splits) for one in batch]
         for one, item in zip(batch, items, strict=True):
             manifest.take_in(one)
@@ -131,12 +132,16 @@ def _item(snapshot: Snapshot, one: Candidate, groups: dict[str, str], splits: di
     )
 
 
-def _grouped(snapshot: Snapshot, held_out: HeldOut, manifest: ManifestBuilder) -> dict[str, str]:
-    """Return the group of each document by its SHA-256, and count in the manifest what is left out and why."""
-    grouping, n_done, left_out = Grouping(), 0, manifest.left_out
-    for batch in _held(snapshot, held_out, left_out):
+def _grouped(snapshot: Snapshot, held_out: HeldOut, manifest: ManifestBuilder) -> tuple[dict[str, str], set[int]]:
+    """Return the group of each document by its SHA-256, and the ids of the records that the snapshot holds.
+
+    What is left out is counted in the manifest, by why.
+    """
+    grouping, kept, n_done = Grouping(), set[int](), 0
+    for batch in _held(snapshot, held_out, manifest.left_out):
         for one in batch:
             grouping.add(_looked(one))
+            kept.add(one.item.record.pk)
         n_done += len(batch)
         if not note_snapshot_progress(claim=snapshot, n_done=n_done // 2):
             raise _NoLongerOursError
@@ -146,12 +151,12 @@ def _grouped(snapshot: Snapshot, held_out: HeldOut, manifest: ManifestBuilder) -
         words: defaultdict[str, tuple[Word, ...]] = defaultdict(tuple)
         words.update(words_of_first_pages(snapshot, {key for pair in part for key in pair}))
         grouping.join_looks(part, words)
-    return grouping.groups()
+    return grouping.groups(), kept
 
 
 def _held(snapshot: Snapshot, held_out: HeldOut, left_out: Counter[str]) -> Iterator[list[Candidate]]:
     """Yield what the snapshot holds of the records of its moment; count what it does not."""
-    for batch in candidates_of(snapshot):
+    for batch in candidates_of(snapshot, is_first_look=True):
         held = []
         for one in batch:
             why = _why_not(snapshot, one, held_out)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from inference.fields.layout_similarity import SAME_LAYOUT, layout_similarity
+from inference.fields.layout_similarity import SAME_LAYOUT, Layout, layout_of, layout_similarity, likeness
 from inference.types import MAX_DISTANCE, Word
 
 _NOT_WORDS = re.compile(r"[\W_]+")
@@ -40,14 +40,14 @@ class Looked:
 
 @dataclass(slots=True)
 class Grouping:
-    """Groups are built up document by document; what is kept of each is its key, its hashes, and of a leader its words.
+    """Groups are built up document by document; kept of each are its key and its hashes, and of a leader its layout.
 
     Pages of the same look are joined by `join_looks`, which is given their words again.
     """
 
     _parents: dict[str, str] = field(default_factory=dict)
     _vendors: dict[str, str] = field(default_factory=dict)
-    _leaders: list[tuple[str, tuple[Word, ...]]] = field(default_factory=list)
+    _leaders: list[tuple[str, Layout]] = field(default_factory=list)
     _leaders_by_word: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _looks: list[tuple[str, str]] = field(default_factory=list)
 
@@ -87,19 +87,22 @@ class Grouping:
 
     def _lead_or_follow(self, one: Looked) -> None:
         """Follow the leader whose page is most alike, or lead where none is alike enough."""
-        marks = {folded(part.text) for word in one.words for part in word.parts()} - {""}
-        postings = [self._leaders_by_word[mark] for mark in marks if mark in self._leaders_by_word]
+        layout = layout_of(one.words)
+        # In the order of the page: what is done with a set would differ from run to run.
+        texts = dict.fromkeys(text for text, _ in layout)
+        postings = [self._leaders_by_word[text] for text in texts if text in self._leaders_by_word]
         # What stands on every page tells nothing, and would be looked at for every page.
         votes = Counter(leader for leaders in postings if len(leaders) <= _TELLING for leader in leaders)
         near = sorted(votes, key=lambda leader: (-votes[leader], leader))[:_LEADERS_COMPARED]
-        ranked = [(layout_similarity(one.words, self._leaders[leader][1]), leader) for leader in near]
+        ranked = [(likeness(layout, self._leaders[leader][1]), leader) for leader in near]
         share, best = max(ranked, key=lambda ranking: (ranking[0], -ranking[1]), default=(0.0, 0))
         if share >= SAME_LAYOUT:
             self._join(one.key, self._leaders[best][0])
             return
-        for mark in marks:
-            self._leaders_by_word[mark].append(len(self._leaders))
-        self._leaders.append((one.key, one.words))
+        for text in texts:
+            if len(leaders := self._leaders_by_word[text]) <= _TELLING:
+                leaders.append(len(self._leaders))
+        self._leaders.append((one.key, layout))
 
     def _root(self, key: str) -> str:
         while (parent := self._parents[key]) != key:

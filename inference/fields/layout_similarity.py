@@ -1,6 +1,7 @@
 """Whether two pages come from the same form or till: what stands on both, in the same columns."""
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable
 
@@ -13,6 +14,8 @@ _LEAST_LETTERS = 2
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 
 Mark = tuple[str, int]
+Layout = Counter[Mark]
+"""How often each printed word stands in each column: all of a page that its likeness to another goes by."""
 
 
 def layout_similarity(first: Iterable[Word], second: Iterable[Word]) -> float:
@@ -21,7 +24,11 @@ def layout_similarity(first: Iterable[Word], second: Iterable[Word]) -> float:
     Digits do not count, since those are what differs between two pages of one form; nor does how far down a word
     stands, since that depends on how many rows are above it. 0 for a page without words.
     """
-    one, other = _marks(first), _marks(second)
+    return likeness(layout_of(first), layout_of(second))
+
+
+def likeness(one: Layout, other: Layout) -> float:
+    """Return `layout_similarity` of two pages of which only the layouts were kept."""
     n_all = one.total() + other.total()
     if not n_all:
         return 0.0
@@ -29,7 +36,8 @@ def layout_similarity(first: Iterable[Word], second: Iterable[Word]) -> float:
     return min(1.0, 2 * n_both / n_all)
 
 
-def _marks(words: Iterable[Word]) -> Counter[Mark]:
+def layout_of(words: Iterable[Word]) -> Layout:
+    """Return the layout of a page: each word of at least two letters, without its digits, and its column."""
     parts = [part for word in words for part in word.parts()]
     if not parts:
         return Counter()
@@ -38,12 +46,14 @@ def _marks(words: Iterable[Word]) -> Counter[Mark]:
     for part in parts:
         text = _NOT_LETTERS.sub("", part.text).casefold()
         if len(text) >= _LEAST_LETTERS:
+            # The same text on many pages is kept once.
+            text = sys.intern(text)
             share = (part.bbox.center[0] - printed.x0) / max(printed.width, 1e-6)
             marks[text, min(int(share * _COLUMNS), _COLUMNS - 1)] += 1
     return marks
 
 
-def _shared(one: Counter[Mark], other: Counter[Mark]) -> Counter[Mark]:
+def _shared(one: Layout, other: Layout) -> Layout:
     """Return what both have; a word may stand one column further left or right."""
     left = other.copy()
     shared: Counter[Mark] = Counter()

@@ -1,7 +1,8 @@
 """What goes into an engine (`PageImage`) and what comes out of one (`PageReading`)."""
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from unicodedata import east_asian_width
@@ -11,6 +12,8 @@ import numpy.typing as npt
 
 from inference.types.answers import PageAnswer
 from inference.types.geometry import BBox
+
+_NOT_WHITE = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,9 +39,12 @@ class Word:
 
     def parts(self) -> "tuple[Word, ...]":
         """Return what stands between white space, each part with its share of the box; wide characters count twice."""
-        ends = [0]
-        for character in self.text:
-            ends.append(ends[-1] + (2 if east_asian_width(character) in "WF" else 1))
+        if _NOT_WHITE.fullmatch(self.text):
+            return (self,)
+        ends: Sequence[int] = range(len(self.text) + 1)
+        if not self.text.isascii():
+            widths = (2 if east_asian_width(character) in "WF" else 1 for character in self.text)
+            ends = [0, *itertools.accumulate(widths)]
         step = self.bbox.width / max(ends[-1], 1)
         return tuple(
             Word(
@@ -46,7 +52,7 @@ class Word:
                 self.bbox._replace(x0=self._at(ends[found.start()], step), x1=self._at(ends[found.end()], step)),
                 self.score,
             )
-            for found in re.finditer(r"\S+", self.text)
+            for found in _NOT_WHITE.finditer(self.text)
         )
 
     def _at(self, n_before: int, step: float) -> float:

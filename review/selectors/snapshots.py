@@ -14,6 +14,7 @@ from review.models import (
     Holding,
     Page,
     PageRead,
+    Personal,
     Project,
     Reading,
     Record,
@@ -116,22 +117,30 @@ def records_of_moment(snapshot: Snapshot) -> QuerySet[Record]:
     return records_to_export(snapshot.project, snapshot_at=snapshot.taken_at)
 
 
-def candidates_of(snapshot: Snapshot, *, batch_size: int = BATCH_SIZE) -> Iterator[list[Candidate]]:
-    """Yield the records of the moment in batches, oldest first, no more than one batch in memory."""
+def candidates_of(
+    snapshot: Snapshot, *, is_first_look: bool, batch_size: int = BATCH_SIZE
+) -> Iterator[list[Candidate]]:
+    """Yield the records of the moment in batches, oldest first, no more than one batch in memory.
+
+    What each look has no use for is not asked for, since reading it is most of the work: the first has the words of
+    the pages and no labels, decisions or states; the second has those and no words. Predictions are in the first only
+    where the snapshot must know where personal values stand.
+    """
     records = records_of_moment(snapshot).select_related("document__document_type", "run__engine_version", "reviewer")
     records = records.defer("run__engine_version__spec").order_by("id")
     versions: dict[int, SchemaVersion] = {}
     last_id = 0
     while batch := list(records.filter(id__gt=last_id)[:batch_size]):
         _share_versions(batch, versions)
-        labels = FieldReview.objects.filter(
-            document__in=[record.document_id for record in batch], created_at__lte=snapshot.taken_at
-        ).exclude(task__kind=TaskKind.SEEDED)
-        pages = _pages(batch)
-        yield [
-            Candidate(item, pages[item.record.run_id], states_of(item))
-            for item in export_items(snapshot.project, batch, labels)
-        ]
+        pages = _pages(batch, with_words=is_first_look)
+        if is_first_look and snapshot.personal == Personal.KEPT:
+            items = [ExportItem(record, None, {}, {}, is_held_out=False) for record in batch]
+        else:
+            labels = FieldReview.objects.filter(
+                document__in=[record.document_id for record in batch], created_at__lte=snapshot.taken_at
+            ).exclude(task__kind=TaskKind.SEEDED)
+            items = export_items(snapshot.project, batch, labels)
+        yield [Candidate(item, pages[item.record.run_id], {} if is_first_look else states_of(item)) for item in items]
         last_id = batch[-1].pk
 
 
@@ -177,15 +186,14 @@ def _share_versions(records: Sequence[Record], versions: dict[int, SchemaVersion
         record.run.schema_version = versions[record.run.schema_version_id]
 
 
-def _pages(records: Sequence[Record]) -> dict[int, tuple[PageWords, ...]]:
-    """Return by run the pages with their words; what failed to be read has none."""
+def _pages(records: Sequence[Record], *, with_words: bool) -> dict[int, tuple[PageWords, ...]]:
+    """Return by run the pages, with their words where they are wanted; what failed to be read has none."""
     runs = [record.run_id for record in records]
-    reads = (
-        PageRead.objects.filter(run__in=runs).select_related("page", "reading").order_by("run_id", "page__page_number")
-    )
+    reads = PageRead.objects.filter(run__in=runs).order_by("run_id", "page__page_number")
+    reads = reads.select_related("page", "reading") if with_words else reads.select_related("page")
     pages: dict[int, list[PageWords]] = defaultdict(list)
     for read in reads:
-        words = PageReading.from_json(read.reading.payload).words if read.reading is not None else ()
+        words = PageReading.from_json(read.reading.payload).words if with_words and read.reading is not None else ()
         pages[read.run_id].append(PageWords(read.page, read.reading_id, words))
     missing = {record.document_id: record.run_id for record in records if record.run_id not in pages}
     for page in Page.objects.filter(document__in=missing).order_by("document_id", "page_number"):

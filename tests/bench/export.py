@@ -2,6 +2,7 @@
 
 import argparse
 import hashlib
+import random
 import resource
 import sys
 import tempfile
@@ -9,17 +10,25 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_lowercase
 
 from django.conf import settings
 from django.core.management import call_command
 
+from inference.types import BBox, PageReading, Word
 from review.exports.snapshot_formats import write_snapshot
 from review.models import (
     Document,
     ExtractionRun,
     FieldPrediction,
+    FieldReview,
+    Page,
+    PageRead,
+    PageReadState,
     Project,
+    Reading,
     Record,
+    ReviewTask,
     Snapshot,
     SnapshotItem,
     Split,
@@ -34,7 +43,13 @@ LEAST_RECORDS_PER_SECOND = 20_000
 MOST_GROWTH_MB = 30.0
 FEW = 10
 """The memory of a tenth of the records is what that of all of them is compared with."""
+N_VENDORS = 997
+N_WORDS = 40
 _AT_ONCE = 2_000
+_OF_A_LABEL = (
+    *("field_path", "verdict", "value", "predicted_value", "is_correct", "is_in_sample", "inclusion_probability"),
+    *("project_id", "document_type_id", "engine_version_id", "confidence", "band"),
+)
 
 
 @dataclass(frozen=True)
@@ -76,7 +91,10 @@ def spent(n_records: int, work: Callable[[], int]) -> Spent:
 
 
 def plant(project: Project, first: Record, n: int) -> None:
-    """Add n records like the first, each of a document and a run of its own, as a person would have settled them."""
+    """Add n records like the first, each of a document and a run of its own, as a person would have settled them.
+
+    Each has a page of its own look with the words of its vendor's layout, and a label for each of its values.
+    """
     predictions = list(FieldPrediction.objects.filter(run=first.run_id))
     for start in range(0, n, _AT_ONCE):
         numbers = range(start, min(start + _AT_ONCE, n))
@@ -91,18 +109,79 @@ def plant(project: Project, first: Record, n: int) -> None:
             for one in documents
         )
         FieldPrediction.objects.bulk_create(_copies(predictions, runs))
+        _plant_pages(first, numbers, runs)
+        _plant_labels(first, runs)
         Record.objects.bulk_create(
             Record(
                 project=project,
                 document=one,
                 revision=1,
                 run=run,
-                values=first.values | {"/company": f"Vendor {number % 997}"},
+                values=first.values | {"/company": f"Vendor {number % N_VENDORS}"},
                 provenance=first.provenance,
                 reviewer_id=first.reviewer_id,
             )
             for number, one, run in zip(numbers, documents, runs, strict=True)
         )
+
+
+def _plant_pages(first: Record, numbers: Sequence[int], runs: Sequence[ExtractionRun]) -> None:
+    pages = Page.objects.bulk_create(
+        Page(
+            document_id=run.document_id,
+            page_number=1,
+            image=f"{number}.jpg",
+            width=1000,
+            height=1600,
+            content_hash=f"{number:064x}",
+            perceptual_hash=hashlib.sha256(str(number).encode()).hexdigest()[:16],
+        )
+        for number, run in zip(numbers, runs, strict=True)
+    )
+    readings = Reading.objects.bulk_create(
+        Reading(
+            project_id=first.project_id,
+            engine_version_id=first.run.engine_version_id,
+            content_hash=page.content_hash,
+            payload=PageReading(1000, 1600, tuple(_words(number)), 1.0).as_json(),
+            cpu_seconds=1.0,
+        )
+        for number, page in zip(numbers, pages, strict=True)
+    )
+    PageRead.objects.bulk_create(
+        PageRead(run=run, page=page, state=PageReadState.READ, reading=reading)
+        for run, page, reading in zip(runs, pages, readings, strict=True)
+    )
+
+
+def _words(number: int) -> Iterator[Word]:
+    """The lines of a receipt: where they stand and half of what they say is the vendor's, the rest is the receipt's."""
+    chance = random.Random(number % N_VENDORS)
+    for line in range(N_WORDS):
+        x, y = chance.uniform(0.05, 0.6), 0.02 + line * 0.96 / N_WORDS
+        own = "".join(chance.choices(ascii_lowercase, k=7))
+        text = f"{own} {own[::-1]}" if line % 2 else f"{number * 31 + line * 7}.{line:02}"
+        yield Word(text, BBox(x, y, x + 0.3, y + 0.015), 0.98)
+
+
+def _plant_labels(first: Record, runs: Sequence[ExtractionRun]) -> None:
+    (task,) = ReviewTask.objects.filter(document=first.document_id)
+    labels = list(FieldReview.objects.filter(document=first.document_id))
+    tasks = ReviewTask.objects.bulk_create(
+        ReviewTask(
+            project_id=task.project_id,
+            document_type_id=task.document_type_id,
+            document_id=run.document_id,
+            run=run,
+            state=task.state,
+        )
+        for run in runs
+    )
+    FieldReview.objects.bulk_create(
+        FieldReview(**{name: getattr(label, name) for name in _OF_A_LABEL}, task=own, document_id=run.document_id)
+        for run, own in zip(runs, tasks, strict=True)
+        for label in labels
+    )
 
 
 def _document(like: Document, number: int) -> Document:
@@ -193,7 +272,7 @@ def _measured(folder: Path, n_records: int, n_taken: int) -> int:
     settings.FILE_UPLOAD_TEMP_DIR = folder
     call_command("migrate", verbosity=0)
     project = factories.make_project("bench")
-    first = add_reviewed(factories.make_document_type(project), "first", words=())
+    first = add_reviewed(factories.make_document_type(project), "first")
     plant(project, first, n_taken - 1)
     snapshot = Snapshot.objects.create(project=project, seed="bench", validation_share=0, test_share=0)
     taking = spent(n_taken, lambda: _taken(snapshot))

@@ -23,7 +23,7 @@ def personal(cast: Cast) -> DocumentType:
 
 def candidate(record: Record) -> Candidate:
     snapshot = Snapshot.objects.create(project=record.project, seed="x", validation_share=0, test_share=0)
-    ((found,),) = candidates_of(snapshot)
+    ((found,),) = candidates_of(snapshot, is_first_look=False)
     return found
 
 
