@@ -17,7 +17,7 @@ from review.actions.evaluation import register_engine
 from review.actions.reading import rerun_document
 from review.actions.rollouts import start_rollout
 from review.exceptions import InvalidInputError
-from review.models import AuditEntry, EngineVersion, ExtractionRun, Reading
+from review.models import AuditEntry, EngineVersion, ExtractionRun, Reading, ShadowRead
 from review.selectors.access import SYSTEM
 from review.selectors.rollouts import versions_to_roll_out
 from review.tasks_engines import exact_reader, identity_of, profiled_identity
@@ -90,7 +90,9 @@ def test_after_an_upgrade_the_house_reads_and_nobody_takes_its_word_for_the_othe
     version = live(cast, declared())
     forget_engines()
     script(default={"words": WORDS[:2]})
-    assert read(cast).engine_version not in (version, house)
+    stand_in = read(cast).engine_version
+    assert stand_in not in (version, house)
+    assert "profile" not in stand_in.spec
     with pytest.raises(EngineUnavailableError):
         exact_reader(version)
 
@@ -115,3 +117,14 @@ def test_the_real_engine_sees_a_receipt_as_its_profile_says() -> None:
     house, small = build_engine("rapidocr"), with_profile(OcrProfile(probe_long_side=320, max_long_side=640))
     assert identity_of(house).digest != identity_of(small).digest
     assert len(house.read_page(page).words) > len(small.read_page(page).words) > 0
+
+
+def test_in_shadow_it_reads_beside_the_house_and_makes_no_record(cast: Cast, house: EngineVersion) -> None:
+    read(cast)
+    version = declared()
+    start_rollout(actor=SYSTEM, document_type=cast.document_type, engine_version=version, shadow_share=1.0)
+    run = read(cast, "another")
+    assert run.engine_version == house
+    shadow = ShadowRead.objects.select_related("run__engine_version").get(document=run.document_id)
+    assert (shadow.state, shadow.run and shadow.run.engine_version) == ("done", version)
+    assert texts(version) == [["9.00", "Total"]]
