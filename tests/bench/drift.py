@@ -91,7 +91,8 @@ class House:
 
     def __init__(self, slug: str, drift: Drift, seed: int) -> None:
         self.drift = drift
-        self.random = random.Random(seed)
+        # Each house has chances of its own: what happens in one before the turn says nothing of the next.
+        self.random = random.Random(f"{seed} {slug}")
         project = worlds.make_project(slug)
         rules = PolicyRules(
             default=Thresholds(auto=None, review=0.0),

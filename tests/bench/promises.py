@@ -1,6 +1,6 @@
 """How many dates and totals a promise lets through: labels of one part of the receipts, true errors on the other.
 
-    .venv/bin/python -m tests.bench.promises TRAIN.json.gz TEST.json.gz
+    .venv/bin/python -m tests.bench.promises TRAIN.json.gz TEST.json.gz [--cross-fitted]
 
 Both are files of `tests.bench.stored_readings`. Every value of the first part counts as examined with chance 1. Who
 reads, and which labels certify:
@@ -9,12 +9,13 @@ reads, and which labels certify:
 - *calibrated*: beside it a calibrator, learned from three in ten of the documents; the other seven certify.
 - *learned*: a locator taught by the first half; the second half, which it reads and which people examine, certifies.
 - *both*: the same, and a calibrator from three in ten of the second half.
-- *cross-fitted*: each fifth judged by a locator that the other four taught, the unseen part read by one that all
-  taught. The product does not do this: what certifies is not quite what reads, so it is a hint and no promise.
+- *cross-fitted*, when asked for: each fifth judged by a locator that the other four taught, the unseen part read by
+  one that all taught. The product does not do this: what certifies is not quite what reads, so it is a hint.
 
 Each at a single look, and at the first of repeated ones.
 """
 
+import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -98,25 +99,29 @@ def _by(calibrator: Calibrator, one: LabelledField) -> LabelledField:
     return LabelledField(one.document, one.field_path, said, one.evidence, one.is_correct, one.weight)
 
 
-def readers(train: Sequence[Truth], test: Sequence[Truth]) -> dict[str, Read]:
+def readers(train: Sequence[Truth], test: Sequence[Truth], *, is_cross_fitted: bool = False) -> dict[str, Read]:
     """Return what each reader has read; see the module."""
     prior, half = values_of(train), len(train) // 2
     unseen = values_of(test)
     first, second = train[:half], train[half:]
     locator = teach(first, SPEC)
     learned, learned_unseen = values_of(second, locator), values_of(test, locator)
+    found = {
+        "prior": Read(prior, unseen),
+        "calibrated": _with_calibrator(prior, unseen),
+        "learned": Read(learned, learned_unseen),
+        "both": _with_calibrator(learned, learned_unseen),
+    }
+    return found | ({"cross-fitted": _cross_fitted(train, test)} if is_cross_fitted else {})
+
+
+def _cross_fitted(train: Sequence[Truth], test: Sequence[Truth]) -> Read:
     crossed: dict[str, list[LabelledField]] = {path: [] for path in PATHS}
     for fold in range(N_FOLDS):
         of_others = teach([one for n, one in enumerate(train) if n % N_FOLDS != fold], SPEC)
         for path, found in values_of(train[fold::N_FOLDS], of_others).items():
             crossed[path] += found
-    return {
-        "prior": Read(prior, unseen),
-        "calibrated": _with_calibrator(prior, unseen),
-        "learned": Read(learned, learned_unseen),
-        "both": _with_calibrator(learned, learned_unseen),
-        "cross-fitted": Read(crossed, values_of(test, teach(train, SPEC))),
-    }
+    return Read(crossed, values_of(test, teach(train, SPEC)))
 
 
 def _with_calibrator(examined: Values, unseen: Values) -> Read:
@@ -139,26 +144,36 @@ def keep(read: Read, path: str, wrong_share: float, n_documents: int, look: int 
     return Kept(path, found, len(stored), sum(not one.is_correct for one in stored), n_documents)
 
 
-def main(train: Path, test: Path) -> None:
-    """Print a line for each reader, field and target."""
-    known, unknown = stored_readings.load(train), stored_readings.load(test)
-    rows: list[tuple[object, ...]] = []
-    for name, read in readers(known, unknown).items():
-        for path in PATHS:
-            right = sum(one.is_correct for one in read.unseen[path])
-            for share in SHARES:
-                for look in (None, 1):
-                    kept = keep(read, path, share, len(unknown), look)
-                    one = kept.certificate
-                    rows.append((
-                        name, path, f"{share:.0%}", "one" if look is None else "first",
-                        "none" if one.threshold is None else f"{one.threshold:.3f}", len(read.examined[path]),
-                        f"{one.n_trials}, {one.n_wrong}", f"{one.upper_limit:.2%}",
-                        "–" if one.is_automated else str(one.n_more_needed), kept.n_stored, kept.n_wrong,
-                        f"{right} of {len(read.unseen[path])}",
-                    ))  # fmt: skip
+def main(arguments: Sequence[str]) -> None:
+    """Print a line for each reader, field, target and way to look."""
+    parser = argparse.ArgumentParser(prog="promises", description=__doc__)
+    parser.add_argument("train", type=Path)
+    parser.add_argument("test", type=Path)
+    parser.add_argument("--cross-fitted", action="store_true")
+    options = parser.parse_args(arguments)
+    known, unknown = stored_readings.load(options.train), stored_readings.load(options.test)
+    found = readers(known, unknown, is_cross_fitted=options.cross_fitted)
+    rows = [
+        _row(name, read, path, share, look, len(unknown))
+        for name, read in found.items()
+        for path in PATHS
+        for share in SHARES
+        for look in (None, 1)
+    ]
     write(table(HEADER, rows))
 
 
+def _row(name: str, read: Read, path: str, share: float, look: int | None, n_documents: int) -> tuple[object, ...]:
+    kept = keep(read, path, share, n_documents, look)
+    one, unseen = kept.certificate, read.unseen[path]
+    return (
+        name, path, f"{share:.0%}", "one" if look is None else "first",
+        "none" if one.threshold is None else f"{one.threshold:.3f}", len(read.examined[path]),
+        f"{one.n_trials}, {one.n_wrong}", f"{one.upper_limit:.2%}",
+        "–" if one.is_automated else str(one.n_more_needed), kept.n_stored, kept.n_wrong,
+        f"{sum(value.is_correct for value in unseen)} of {len(unseen)}",
+    )  # fmt: skip
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(sys.argv[1:])

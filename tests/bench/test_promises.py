@@ -52,7 +52,7 @@ def test_every_reader_is_judged_by_documents_that_did_not_teach_it(monkeypatch: 
 
     monkeypatch.setattr("tests.bench.promises.teach", remember)
     train = [dataclasses.replace(one, name=f"train {one.name}") for one in TRUTHS[:20]]
-    found = readers(train, TRUTHS[20:25])
+    found = readers(train, TRUTHS[20:25], is_cross_fitted=True)
     names = {name: {one.document for one in read.examined["/date"]} for name, read in found.items()}
     everything = {one.name for one in train}
     assert names["cross-fitted"] == names["prior"] <= everything
