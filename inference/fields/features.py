@@ -13,6 +13,7 @@ from inference.fields.layout import Run
 from inference.fields.normalise import TYPED, folded
 from inference.fields.rules import compiled
 from inference.fields.spans import Span
+from inference.fields.sums import NO_SUPPORT, Printed, support
 from inference.types import BBox, FieldSpec, ValueType
 
 Positions = npt.NDArray[np.intp]
@@ -48,6 +49,7 @@ class FeatureMaker:
         self._keyword_rows = sorted({_row_of(span) for span in labelled})
         self._largest = max((self._size(span) for span in labelled if _has_decimals(span.text)), default=0.0)
         self._row_counts = Counter(_row_of(span) for span in spans)
+        self._support = support(filter(None, map(self._printed, spans)))
 
     def _texts(self) -> list[str]:
         texts = [run.text for page in {span.page for span in self._spans} for run in page.runs]
@@ -57,6 +59,13 @@ class FeatureMaker:
         if self._spec.value_type not in NUMERIC or span.normalised.value is None:
             return 0.0
         return abs(float(Decimal(span.normalised.value)))
+
+    def _printed(self, span: Span) -> Printed | None:
+        """Return a span as an amount with decimals, which others may speak for; None for any other."""
+        value = span.normalised.value
+        if self._spec.value_type not in NUMERIC or value is None or not _has_decimals(span.text):
+            return None
+        return Printed(round(Decimal(value) * 100), _row_of(span))
 
     def _weigh(self, text: str) -> KeywordEvidence:
         known = self._evidence.get(text)
@@ -134,6 +143,8 @@ class FeatureMaker:
 
     def _typed(self, span: Span) -> dict[str, float]:
         size = self._size(span)
+        printed = self._printed(span)
+        supported = self._support.get(printed, NO_SUPPORT) if printed is not None else NO_SUPPORT
         share = (span.end - span.start) / max(len(span.run.text), 1)
         return {
             "rank": self._ranks.get(size, 0.5),
@@ -142,6 +153,8 @@ class FeatureMaker:
             "shares_row": min(self._row_counts[_row_of(span)] - 1, 2) / 2.0,
             "above_zero": float(size > 0 and not (span.normalised.value or "").startswith("-")),
             "decimals": float(_has_decimals(span.text)),
+            "paid": float(supported.is_paid),
+            "adds_up": float(supported.is_sum),
             "fills_run": share,
             "digits": min(sum(character.isdigit() for character in span.text), 12) / 12.0,
         }

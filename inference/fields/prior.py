@@ -31,7 +31,7 @@ NEAR_KEYWORDS: Weights = {
 BY_TYPE: Mapping[ValueType, Weights] = {
     ValueType.AMOUNT: {
         "bias": -13.0, "decimals": 2.0, "rank": 1.0, "near_largest": 3.0, "later": 2.5, "shares_row": -2.0,
-        "repeated": 0.5, "above_zero": 1.0, "against_above": -0.5,
+        "repeated": 0.5, "above_zero": 1.0, "against_above": -0.5, "paid": 2.0, "adds_up": 1.5,
     },
     ValueType.NUMBER: {"bias": -10.0, "fills_run": 1.0},
     ValueType.DATE: {"bias": -5.5, "repeated": 1.0, "top": 1.0},

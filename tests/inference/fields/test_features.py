@@ -95,6 +95,27 @@ def test_amounts_are_ranked_and_compared_with_the_largest_that_has_a_label() -> 
     assert found["20.00"]["near_largest"] == found["100.00"]["near_largest"] == 0.0
 
 
+def test_what_was_paid_and_what_adds_up_speak_for_an_amount() -> None:
+    found = features(
+        TOTAL,
+        ("Net 8.49", 100, 100),
+        ("Tax 0.51", 100, 200),
+        ("Total 9.00", 100, 300),
+        ("Cash 10.00", 100, 400),
+        ("Change 1.00", 100, 500),
+    )
+    assert {text: (one["paid"], one["adds_up"]) for text, one in found.items()} == {
+        "8.49": (0.0, 0.0),
+        "0.51": (0.0, 0.0),
+        "9.00": (1.0, 1.0),
+        "10.00": (0.0, 0.0),
+        "1.00": (0.0, 0.0),
+    }
+    # A number without decimals is a count as likely as an amount, and a date is no amount.
+    assert features(TOTAL, ("9", 100, 100), ("10", 100, 200), ("1", 100, 300))["9"]["paid"] == 0.0
+    assert features(DATE, ("12/03/2018", 100, 100))["12/03/2018"]["paid"] == 0.0
+
+
 def test_later_labels_are_later() -> None:
     found = features(TOTAL, ("Total 1.00", 100, 100), ("9.00", 100, 200), ("Total 2.00", 100, 300))
     assert (found["1.00"]["later"], found["9.00"]["later"], found["2.00"]["later"]) == (0.0, 0.0, 1.0)

@@ -118,6 +118,15 @@ def test_the_region_decides_where_no_keyword_does() -> None:
     assert one_field(field(ValueType.DATE, region=BBox(0.5, 0.8, 1, 1)), page).value == "2018-04-03"
 
 
+def test_arithmetic_decides_where_no_keyword_does() -> None:
+    # What was given is the largest; what it leaves after the change is what was due.
+    page = reading(("15.40", 700, 300), ("50.00", 700, 400), ("34.60", 700, 500))
+    spec = field(ValueType.AMOUNT, is_required=True)
+    assert one_field(spec, page).value == "15.40"
+    other = reading(("15.40", 700, 300), ("50.00", 700, 400), ("34.70", 700, 500))
+    assert one_field(spec, other).value == "50.00"
+
+
 def test_the_pattern_decides_between_two_ids() -> None:
     page = reading(("No 12345", 100, 100), ("No AB-9", 100, 200))
     spec = field(ValueType.ID, keywords=("no",), pattern=r"^[A-Z]{2}-\d$")
