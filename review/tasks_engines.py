@@ -18,7 +18,7 @@ from inference.errors import (
     ModelDamagedError,
     UnreadableFileError,
 )
-from inference.registry import PROFILE, available, build_engine, engine_for
+from inference.registry import PROFILE, available, build_engine, engine_for, forget_engine
 from inference.types import OcrProfile, VlmSpec
 from review.actions.opening import EngineIdentity
 from review.actions.recovery import note_engine, note_model
@@ -157,6 +157,11 @@ def exact_reader(version: EngineVersion) -> Reader:
     if reader.identity.digest != version.digest:
         raise EngineUnavailableError("what it reads by is not what is installed now, or what it learned is damaged")
     return reader
+
+
+def forget_reader(reader: Reader) -> None:
+    """Have the engine of a reader built anew by whoever asks for it next: it died."""
+    forget_engine(reader.engine)
 
 
 def _ocr_name(version: EngineVersion, project: Project) -> str:

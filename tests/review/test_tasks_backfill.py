@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from pytest_django import Settings
 
 from inference.engines.scripted_vlm import ScriptedVlmEngine
-from inference.errors import EngineUnavailableError
+from inference.errors import EngineDiedError, EngineUnavailableError
+from inference.imaging.hashing import content_hash
 from review import tasks_backfill
 from review.actions.engines import use_engine
 from review.actions.intake import receive_document
@@ -16,6 +18,7 @@ from review.models import (
     Document,
     EngineVersion,
     ExtractionRun,
+    Page,
     PageRead,
     RawAnswer,
     Reading,
@@ -210,3 +213,47 @@ def test_an_ocr_engine_is_left_to_the_workers(cast: Cast, script: Script) -> Non
     use_engine(actor=SYSTEM, project=cast.project, engine_name="scripted")
     with pytest.raises(EngineUnavailableError, match="workers"):
         backfill(cast.project)
+
+
+@pytest.fixture
+def mortal(monkeypatch: pytest.MonkeyPatch) -> list[ScriptedVlmEngine]:
+    """A model in this process that does not survive the page of the file "killer.jpg": each one that died."""
+    dead: list[ScriptedVlmEngine] = []
+    read_page = ScriptedVlmEngine.read_page
+
+    def mortally(self: ScriptedVlmEngine, page: Any, request: Any = None) -> Any:
+        if self in dead:
+            raise EngineDiedError("it is dead")
+        if Page.objects.filter(document__filename="killer", content_hash=content_hash(page)).exists():
+            dead.append(self)
+            raise EngineDiedError("died of a page")
+        return read_page(self, page, request)
+
+    def side_by_side(self: ScriptedVlmEngine, asked: Any) -> Any:
+        return [mortally(self, page, request) for page, request in asked]
+
+    monkeypatch.setattr(ScriptedVlmEngine, "read_page", mortally)
+    monkeypatch.setattr(ScriptedVlmEngine, "read_pages", side_by_side)
+    return dead
+
+
+def test_a_model_that_dies_of_a_page_is_built_anew_and_the_others_are_read(
+    cast: Cast, version: EngineVersion, mortal: list[ScriptedVlmEngine], settings: Settings
+) -> None:
+    killer, *others = take_in(cast, "killer", "one", "two", "three", "four")
+    done = backfill(cast.project, batch_size=3)
+    assert done.n_documents == 5
+    read = PageRead.objects.select_related("run__document")
+    ended = read.get(run__document=killer)
+    assert (ended.state, ended.error_code, ended.n_attempts) == ("failed", "answer_lost", settings.STET_MAX_ATTEMPTS)
+    for document in others:
+        one = read.get(run__document=document)
+        assert (one.state, one.n_attempts) == ("read", 1)
+    assert len(mortal) == 1 + settings.STET_MAX_ATTEMPTS
+    assert statuses() <= {"stored", "review"}
+
+
+def test_a_batch_that_is_over_has_counted_no_attempt(cast: Cast, version: EngineVersion) -> None:
+    take_in(cast, "one", "two")
+    backfill(cast.project)
+    assert set(PageRead.objects.values_list("n_attempts", flat=True)) == {1}
