@@ -117,7 +117,7 @@ def reader_of(document: Document) -> Reader:
     """Return who reads a document; raise EngineUnavailableError, UnknownEngineError.
 
     An OCR engine is the one that is installed. A version that was learned on top of another one, or whose models are
-    damaged, cannot be had: what it was composed on reads alone, and `stand_in_of` says so to people.
+    damaged, cannot be had: what it was composed on reads alone, and the roll-out page (`stand_in_of`) says so.
     """
     foreign = foreign_version_of(document)
     if foreign is not None:

@@ -15,7 +15,7 @@ from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import document_types_for, type_among
 from review.selectors.engines import access_engine_version
 from review.selectors.events import latest_event_id
-from review.selectors.rollouts import access_rollout, champion_of, rollouts_of, versions_to_roll_out
+from review.selectors.rollouts import access_rollout, champion_of, rollouts_of, stand_in_of, versions_to_roll_out
 from review.web.pages import page, render_in_project
 from review.web.rollouts_view import DEFAULT_SHARES, chosen, problems_of, rollout_page, shares_in
 
@@ -36,10 +36,12 @@ def rollouts(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> H
     is_id = before.isascii() and before.isdecimal() and len(before) < 19
     is_busy = any(one.stage in (RolloutStage.SHADOW, RolloutStage.CANARY) for one in history)
     view = rollout_page(shown, before=int(before) if is_id else 0) if shown is not None else None
+    live = next((one for one in history if one.stage == RolloutStage.LIVE), None)
     context = {
         "view": view,
         "next_stage": NEXT_STAGE[RolloutStage(shown.stage)].label if view and view.is_on_its_way and shown else "",
-        "champion": champion_of(document_type),
+        "champion": live.engine_version if live is not None else champion_of(document_type),
+        "stand_in": stand_in_of(document_type, live) if live is not None else None,
         "is_first_page": not is_id,
         "is_busy": is_busy,
         "history": history,
