@@ -22,6 +22,7 @@ from review.selectors.learning import (
 from review.selectors.rollouts import rollouts_among
 from review.selectors.training import training_runs_for
 from review.web.policy_view import field_paths
+from review.web.reliability_view import CalibratedField, calibrated_field
 
 RUNS_SHOWN = 30
 COLUMNS = ["type", "kind", "field", "figure", "before", "after", "learned_from"]
@@ -94,6 +95,7 @@ class LearnedModel:
     version: EngineVersion | None
     offer: Offer | None
     fields: list[LearnedField]
+    calibrated: list[CalibratedField]
 
     @property
     def n_changed(self) -> int:
@@ -167,6 +169,7 @@ def learning_page(project: Project) -> LearningPage:
                 version=versions.get(run.pk),
                 offer=offers.get(run.pk),
                 fields=_fields(run, labels.get(run.document_type_id or 0, {})),
+                calibrated=_diagrams(run, labels.get(run.document_type_id or 0, {})),
             )
             for run in learned
         ],
@@ -191,9 +194,21 @@ def _fields(run: TrainingRun, labels: Mapping[str, str]) -> list[LearnedField]:
     of_kind = {ModelKind.LOCATOR: _located, ModelKind.CALIBRATOR: _calibrated}.get(ModelKind(run.kind))
     if of_kind is None:
         return []
+    return [of_kind(path, label, metrics) for path, label, metrics in _in_order(run, labels)]
+
+
+def _diagrams(run: TrainingRun, labels: Mapping[str, str]) -> list[CalibratedField]:
+    if run.kind != ModelKind.CALIBRATOR:
+        return []
+    found = (calibrated_field(path, label, metrics) for path, label, metrics in _in_order(run, labels))
+    return [field for field in found if field is not None]
+
+
+def _in_order(run: TrainingRun, labels: Mapping[str, str]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield path, name and figures of each field, in the order of the document type."""
     fields = run.metrics.get("fields", {})
-    known = [path for path in labels if path in fields] + sorted(path for path in fields if path not in labels)
-    return [of_kind(path, labels.get(path, path), fields[path]) for path in known]
+    for path in [*(path for path in labels if path in fields), *sorted(path for path in fields if path not in labels)]:
+        yield path, labels.get(path, path), fields[path]
 
 
 def _located(path: str, label: str, metrics: Mapping[str, Any]) -> LearnedField:

@@ -5,12 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from inference.engines.vllm_server import ServedModel
 from inference.errors import VersionNotServedError
-from inference.serving.chat import chat_client
+from inference.serving.chat import ServerClient, chat_client
 from inference.serving.declaration import completed
 from inference.serving.health import served_by
 from inference.serving.self_test import run_self_test
@@ -93,7 +92,7 @@ def test_this_architecture_is_seen_to_load_no_adapter(report: dict[str, Any]) ->
     assert (adapter["is_enabled"], adapter["can_load_at_run_time"], adapter["adapters"]) == (False, False, [])
 
 
-def run(spec: VlmSpec, client: httpx.Client) -> dict[str, Any]:
+def run(spec: VlmSpec, client: ServerClient) -> dict[str, Any]:
     return run_self_test(spec, ServedModel(spec, client), client).as_json()
 
 

@@ -1,5 +1,8 @@
 """The learning page: the answer first, what changed field by field, trainings with progress, started and cancelled."""
 
+import json
+import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -20,6 +23,18 @@ pytestmark = pytest.mark.django_db
 
 def scores(loss: float) -> dict[str, Any]:
     return {"log_loss": loss, "brier": loss / 2, "calibration_error": loss / 4, "coverage_at_99": {"share": 1 - loss}}
+
+
+def bucket(name: str, promised: float, right: float, n: int) -> dict[str, Any]:
+    accuracy = {
+        "point": right,
+        "lower": right - 0.1,
+        "upper": right + 0.05,
+        "level": 0.95,
+        "estimator": "hajek",
+        "n": n,
+    }
+    return {"bucket": name, "mean_confidence": promised, "accuracy": accuracy}
 
 
 CALIBRATED = {
@@ -107,6 +122,22 @@ def test_a_calibrator_shows_its_figures_before_and_after_and_the_version_that_it
         assert text in html
     version = ensure_composed_version(factories.make_engine_version(), calibrator=run.trained_model)
     assert str(version) in html
+
+
+def test_what_a_calibrator_promises_and_keeps_is_drawn_beside_its_table(manager: Client, cast: Cast) -> None:
+    before = {**scores(0.8), "reliability": [bucket("0.90-0.95", 0.92, 0.7, 60)]}
+    after = {**scores(0.4), "reliability": [bucket("0.60-0.70", 0.68, 0.71, 41)]}
+    drawn = {"n_labels": 120, "method": "isotonic", "before": before, "after": after}
+    as_it_was = {**drawn, "method": "identity"}
+    trained(cast, ModelKind.CALIBRATOR, {"n_labels": 120, "fields": {"/total": drawn, "/date": as_it_was}})
+    html = page(manager, cast)
+    assert html.count('data-chart="reliability"') == 1
+    values = json.loads(unescape(re.search(r'data-values="([^"]*)"', html)[1]))  # type: ignore[index]
+    assert values["points"] == [[0.68, 0.71, pytest.approx(0.61), pytest.approx(0.76), 41]]
+    assert values["before"] == [[0.92, 0.7, pytest.approx(0.6), pytest.approx(0.75), 60]]
+    assert '<th scope="row">after</th>' in html
+    assert '<td class="number">68.0 %</td><td class="number">71.0 %</td>' in html
+    assert '<td class="number">41</td>' in html
 
 
 def test_a_classifier_says_how_often_it_is_right(manager: Client, cast: Cast) -> None:
