@@ -120,7 +120,7 @@ def decide(
         draw(document_key, policy_key, rules.salt, Purpose.AUDIT),
         draw(document_key, policy_key, rules.salt, Purpose.FULL_EXAMINATION),
     )
-    share = rules.sampled_share(interest) if band is Band.SAMPLED else base_share(band, rules)
+    share = document_share(band, rules, interest)
     is_drawn = (draws.full_examination if band is Band.REVIEW else draws.audit) < share
     reasons = [*document_reasons, *faults]
     reasons += [reason for own, why in deciding if own is band for reason in why]
@@ -162,6 +162,15 @@ def base_share(band: Band, rules: PolicyRules) -> float:
         Band.SAMPLED: rules.audit_sampled_share,
         Band.REVIEW: rules.full_examination_share,
     }[band]
+
+
+def document_share(band: Band, rules: PolicyRules, interest: float | None) -> float:
+    """Return the probability in (0, 1] that a field nobody doubts is examined in this document of `band`.
+
+    `interest` in 0-1 is that of the document, None where it is not known; only where the band SAMPLED has its audits
+    directed does it matter.
+    """
+    return rules.sampled_share(interest) if band is Band.SAMPLED else base_share(band, rules)
 
 
 def _deciding(fields: Sequence[FieldEvidence], halted: Sequence[bool]) -> list[bool]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from review.accuracy.estimators import Moments, hajek
@@ -75,6 +75,7 @@ class PolicyOutcome:
 class RoutedDocuments:
     """The newest documents as they were routed and the newest examined fields: what every estimate here starts from.
 
+    An examined field comes with the chance with which it was to be examined, and with whether it was right.
     `engine` is the engine version that read all of them, None where nothing was read yet; `has_others` says that other
     versions read documents in these days, which are left out. `is_cut` says that there were more than are read here.
     """
@@ -139,27 +140,33 @@ def _fields_of(decisions: Any) -> QuerySet[FieldDecision, tuple[Any, ...]]:  # n
     fields = FieldDecision.objects.filter(decision__in=decisions).annotate(
         confidence=Subquery(prediction.values("confidence")[:1])
     )
-    columns = ("decision_id", "field_path", "confidence", "band", "reasons")
+    columns = ("decision_id", "field_path", "confidence", "band", "reasons", "decision__interest")
     return fields.order_by("-decision_id", "id").values_list(*columns)
 
 
 def _grouped(rows: Iterable[Sequence[Any]]) -> list[tuple[RoutedField, ...]]:
     documents: dict[int, list[RoutedField]] = {}
-    for decision_id, path, confidence, band, reasons in rows:
-        documents.setdefault(decision_id, []).append(RoutedField(path, confidence, Band(band), tuple(reasons or ())))
+    for decision_id, *of_field in rows:
+        documents.setdefault(decision_id, []).append(_field(*of_field))
     return [tuple(fields) for fields in documents.values()]
+
+
+def _field(
+    path: str, confidence: float | None, band: str, reasons: Sequence[str] | None, interest: float | None
+) -> RoutedField:
+    return RoutedField(path, confidence, Band(band), tuple(reasons or ()), interest)
 
 
 def _examined(document_type: DocumentType, engine: EngineVersion | None) -> list[tuple[RoutedField, float, bool]]:
     decided = FieldDecision.objects.filter(decision__run=OuterRef("task__run"), field_path=OuterRef("field_path"))
     labels = FieldReview.objects.filter(document_type=document_type, engine_version=engine)
     labels = labels.filter(is_in_sample=True, is_correct__isnull=False)
-    labels = labels.annotate(reasons=Subquery(decided.values("reasons")[:1])).order_by("-id")
-    columns = ("field_path", "confidence", "band", "reasons", "inclusion_probability", "is_correct")
-    return [
-        (RoutedField(path, confidence, Band(band), tuple(reasons or ())), probability, bool(is_correct))
-        for path, confidence, band, reasons, probability, is_correct in labels.values_list(*columns)[:MAX_ROWS]
-    ]
+    labels = labels.annotate(
+        reasons=Subquery(decided.values("reasons")[:1]), interest=F("task__run__decision__interest")
+    ).order_by("-id")
+    columns = ("field_path", "confidence", "band", "reasons", "interest", "inclusion_probability", "is_correct")
+    rows = labels.values_list(*columns)[:MAX_ROWS]
+    return [(_field(*of_field), probability, bool(is_correct)) for *of_field, probability, is_correct in rows]
 
 
 def _required(document_type: DocumentType) -> frozenset[str]:

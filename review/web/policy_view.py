@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import QueryDict
@@ -21,10 +21,11 @@ SHARES = ("audit_auto_share", "audit_sampled_share", "full_examination_share")
 
 @dataclass(frozen=True, slots=True)
 class Bands:
-    """A row of counts by band with their shares of all."""
+    """A row of counts by band with their shares of all; of documents also how many people look at, on average."""
 
     name: str
     counts: tuple[int, int, int]
+    n_looked_at: float | None = None
 
     @property
     def n(self) -> int:
@@ -78,13 +79,13 @@ class PolicyPage:
     def plain(self) -> Iterator[list[object]]:
         """Yield the figures as rows: documents, then each field, in force and in the form, with the error."""
         for which, bands in zip(("in_force", "in_form"), self.documents, strict=True):
-            yield ["", which, *bands.counts, None, None, None, None]
+            yield ["", which, *bands.counts, None, None, None, None, bands.n_looked_at]
         for field in self.fields:
             outcomes = (("in_force", field.now, field.error_now), ("in_form", field.then, field.error_then))
             for which, counted, error in outcomes:
                 known = [error.point, error.lower, error.upper, error.n] if error and error.is_enough else [None] * 4
                 if counted is not None:
-                    yield [field.path, which, *counted.counts, *known]
+                    yield [field.path, which, *counted.counts, *known, None]
 
     @property
     def chart(self) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def policy_page(
         rules=plain,
         fields=fields,
         shares=[(name, _text(plain[name])) for name in SHARES],
-        documents=[_bands("now", now.bands.documents), _bands("then", then.bands.documents)],
+        documents=[_documents("now", now), _documents("then", then)],
         headline=max(known, key=lambda field: field.error_cost, default=None),
         n_days=routed.n_days,
         is_cut=routed.is_cut,
@@ -186,6 +187,10 @@ def _row(
 
 def _bands(name: str, counts: Any) -> Bands:  # noqa: ANN401 - counts of the routing room, which pages do not enter
     return Bands(name, (counts.n_auto, counts.n_sampled, counts.n_review))
+
+
+def _documents(name: str, outcome: PolicyOutcome) -> Bands:
+    return replace(_bands(name, outcome.bands.documents), n_looked_at=outcome.bands.n_looked_at)
 
 
 def _text(number: float | None) -> str:

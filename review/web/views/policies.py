@@ -19,7 +19,7 @@ from review.web.pages import go_to_first_type, page, render_in_project
 from review.web.policy_view import field_paths, policy_page, problem_in_words, rules_in
 
 POLICIES_SHOWN = 50
-_COLUMNS = ["field", "which", "auto", "sampled", "review", "wrong", "lower", "upper", "n"]
+_COLUMNS = ["field", "which", "auto", "sampled", "review", "wrong", "lower", "upper", "n", "looked_at"]
 
 
 @require_safe

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from review.routing.bands import Band
 from review.routing.decide import FieldEvidence, decide
-from review.routing.policy import PolicyRules, Thresholds
+from review.routing.policy import Directed, PolicyRules, Thresholds
 from review.routing.reasons import Reason
 from review.routing.what_if import (
     BandCounts,
@@ -79,12 +79,14 @@ def test_no_threshold_makes_an_unproven_engine_sure(
 
 @given(
     confidences=st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=1, max_size=5),
+    interest=st.one_of(st.none(), st.floats(0, 1)),
     findings=st.lists(st.booleans(), min_size=5, max_size=5),
     before=st.tuples(st.floats(0, 1), st.floats(0, 1)),
     after=st.tuples(st.floats(0, 1), st.floats(0, 1)),
 )
 def test_the_outcome_is_what_routing_anew_would_give(
     confidences: list[float | None],
+    interest: float | None,
     findings: list[bool],
     before: tuple[float, float],
     after: tuple[float, float],
@@ -96,14 +98,19 @@ def test_the_outcome_is_what_routing_anew_would_give(
         )
         for i, one in enumerate(confidences)
     ]
-    old, new = (PolicyRules(default=Thresholds(auto=max(pair), review=min(pair))) for pair in (before, after))
-    first, second = decide(evidence, old, "d", "p"), decide(evidence, new, "d", "p")
+    old, new = (
+        PolicyRules(default=Thresholds(auto=max(pair), review=min(pair)), directed=directed)
+        for pair, directed in ((before, None), (after, Directed(floor_share=0.5, scale=0.4)))
+    )
+    first, second = (decide(evidence, one, "d", "p", interest=interest) for one in (old, new))
     fields = [
-        RoutedField(one.field_path, known.confidence, one.band, one.reasons)
+        RoutedField(one.field_path, known.confidence, one.band, one.reasons, interest)
         for one, known in zip(first.fields, evidence, strict=True)
     ]
     outcome = what_if([fields], new, {one.field_path for one in evidence if one.is_required})
     assert outcome.documents == BandCounts.of([second.band])
+    certain = second.band is Band.REVIEW
+    assert outcome.n_looked_at == (1.0 if certain else second.fields[0].inclusion_probability)
     for one in second.fields:
         assert outcome.fields[one.field_path] == BandCounts.of([one.band])
 
@@ -116,7 +123,8 @@ def test_a_document_is_as_doubtful_as_its_worst_required_field() -> None:
 
 
 def test_a_document_without_fields_goes_to_a_person() -> None:
-    assert what_if([[]], RULES).documents == BandCounts(n_review=1)
+    outcome = what_if([[]], RULES)
+    assert (outcome.documents, outcome.n_looked_at) == (BandCounts(n_review=1), 1.0)
 
 
 def test_the_rows_of_a_column_count_together_and_are_required_together() -> None:
@@ -137,7 +145,7 @@ def test_fields_have_thresholds_of_their_own() -> None:
 
 def test_nothing_routed_counts_nothing() -> None:
     outcome = what_if([], RULES)
-    assert (outcome.documents.n, outcome.fields) == (0, {})
+    assert (outcome.documents.n, outcome.fields, outcome.n_looked_at) == (0, {}, 0)
 
 
 @pytest.mark.parametrize(

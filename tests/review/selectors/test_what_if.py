@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from review.exceptions import InvalidInputError
 from review.models import DocumentType, ExtractionRun, FieldReview, RoutingDecision
-from review.routing.policy import PolicyRules, Thresholds
+from review.routing.policy import Directed, PolicyRules, Thresholds
 from review.routing.what_if import BandCounts
 from review.selectors import what_if
 from review.selectors.what_if import ENOUGH, parse_rules, routed_documents
@@ -147,6 +147,46 @@ def test_the_interval_holds_the_truth_of_a_simulated_world(cast: Cast) -> None:
         error = routed_documents(cast.document_type).under(limits).errors["/total"]
         assert error.lower <= truth <= error.upper
         assert error.upper - error.lower < 0.08
+
+
+def add_examined(document_type: DocumentType, n: int, *, interest: float, probability: float, is_correct: bool) -> None:
+    """Examined totals that were fairly sure, each looked at with `probability`, of a document of `interest`."""
+    label = Label(confidence=0.7, inclusion_probability=probability, is_correct=is_correct)
+    reviews = add_labels(document_type, [label] * n)
+    FieldReview.objects.filter(pk__in=[one.pk for one in reviews]).update(band="sampled")
+    RoutingDecision.objects.create(
+        run=reviews[0].task.run,
+        document=reviews[0].task.document,
+        policy=document_type.policies.get(),
+        band="sampled",
+        is_selected=True,
+        is_full_examination=False,
+        draw=0.0,
+        full_examination_draw=0.5,
+        interest=interest,
+    )
+
+
+def test_each_document_is_reckoned_with_its_own_chance_where_audits_are_directed(
+    cast: Cast, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """An interest of x is a chance of 0.1 + x: right values of no interest stand for nine each, wrong ones for 1/9."""
+    add_examined(cast.document_type, 40, interest=0.0, probability=0.1, is_correct=True)
+    add_examined(cast.document_type, 40, interest=0.8, probability=0.9, is_correct=False)
+    for interest in (0.0, 0.5, None):
+        route(cast.document_type, 0.7)
+        RoutingDecision.objects.filter(pk=RoutingDecision.objects.order_by("-id")[0].pk).update(interest=interest)
+    directed = PolicyRules(
+        default=Thresholds(auto=0.9, review=0.6),
+        audit_sampled_share=0.4,
+        directed=Directed(floor_share=0.25, scale=0.3),
+    )
+    with django_assert_num_queries(5):
+        outcome = routed_documents(cast.document_type).under(directed)
+    assert outcome.errors["/total"].point == pytest.approx((40 / 9) / (40 * 9 + 40 / 9))
+    assert outcome.errors["/total"].n == 80
+    assert outcome.bands.documents == BandCounts(n_sampled=3)
+    assert outcome.bands.n_looked_at == pytest.approx(0.1 + 0.6 + 0.4)
 
 
 def test_what_is_read_has_a_limit_and_says_so(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:

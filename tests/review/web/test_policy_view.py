@@ -88,7 +88,7 @@ def test_the_chart_holds_the_counts_of_the_table(cast: Cast) -> None:
     for confidence in (0.95, 0.7, 0.7):
         plan = FieldPlan(confidence=confidence, reasons=["low_confidence"])
         factories.make_routed(cast.document_type, {"/total": plan})
-    wished = {**factories.RULES, "default": {"auto": 0.6, "review": 0.6}}
+    wished = {**factories.RULES, "default": {"auto": 0.6, "review": 0.6}, "audit_auto_share": 0.05}
     page = policy_page(cast.document_type, routed_documents(cast.document_type), wished)
     assert page.chart["rows"] == [
         {"name": "in force", "counts": (1, 2, 0)},
@@ -97,3 +97,4 @@ def test_the_chart_holds_the_counts_of_the_table(cast: Cast) -> None:
     assert page.chart["bands"] == ["sure", "fairly sure", "doubtful"]
     assert page.is_changed
     assert [bands.stored_share for bands in page.documents] == [1.0, 1.0]
+    assert [bands.n_looked_at for bands in page.documents] == pytest.approx([0.0, 3 * 0.05], abs=1e-6)

@@ -189,6 +189,10 @@ def test_the_figures_come_as_a_file(manager: Client, cast: Cast) -> None:
     total = next(row for row in rows if row[:2] == ["/total", "in_form"])
     assert total[2:5] == ["1", "0", "2"]
     assert (float(total[5]), total[8]) == (0.0, "40")
+    # On average people see the doubtful and, by the form, one in fifty of the sure; in force hardly any of those.
+    looked_at = [float(row[9]) for row in rows if row[0] == ""]
+    assert header[9] == "looked_at"
+    assert looked_at == pytest.approx([1.0, 2.02], abs=1e-6)
 
 
 def test_the_page_is_chinese_for_whoever_reads_chinese(manager: Client, cast: Cast, chinese: None) -> None:
