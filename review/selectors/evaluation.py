@@ -1,8 +1,10 @@
 """Regression sets, their versions, and the runs over them."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from review.exceptions import NotFoundError
 from review.models import (
@@ -74,16 +76,38 @@ def whole_run_of(regression_set: RegressionSet, engine_version_id: int) -> Evalu
     return next((run for run in runs if len(run.outcomes.get("items", ())) == regression_set.n_items), None)
 
 
-def comparison_of(regression_set: RegressionSet, a_id: int, b_id: int) -> EvaluationComparison | None:
-    """Return the newest comparison of engine version B with A on the whole of a version of a set."""
-    found = regression_set.comparisons.filter(is_whole=True, run_a__engine_version=a_id, run_b__engine_version=b_id)
-    return found.select_related("regression_set", "run_a__engine_version", "run_b__engine_version").last()
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the `EvaluationComparison` of that id says: results by field, and whether one of them falls too far."""
+
+    pk: int
+    results: dict[str, Any]
+    is_blocked: bool
+
+
+def newest_compared(document_type: DocumentType, a_id: int, b_id: int) -> tuple[RegressionSet | None, Compared | None]:
+    """Return `newest_set_of` a type, and what the newest comparison of engine version B with A on all of it says.
+
+    Either may be missing; one query.
+    """
+    compared = EvaluationComparison.objects.filter(
+        regression_set=OuterRef("pk"), is_whole=True, run_a__engine_version=a_id, run_b__engine_version=b_id
+    ).order_by("-pk")
+    sets = RegressionSet.objects.filter(document_type=document_type).annotate(
+        compared_as=Subquery(compared.values("pk")[:1]),
+        results=Subquery(compared.values("results")[:1]),
+        is_blocked=Subquery(compared.values("is_blocked")[:1]),
+    )
+    found = sets.order_by("-pk").first()
+    if found is None or found.compared_as is None:
+        return found, None
+    return found, Compared(found.compared_as, found.results, found.is_blocked)
 
 
 def comparisons_with(
     sets: Collection[RegressionSet], versions: Collection[EngineVersion]
 ) -> Mapping[tuple[int, int, int], EvaluationComparison]:
-    """Return the newest `comparison_of` each of these B with whatever A, by the ids of set, A and B; in one query."""
+    """Return the newest comparison on a whole set of each of these B with whatever A, by ids (set, A, B); one query."""
     found = EvaluationComparison.objects.filter(
         regression_set__in=sets, is_whole=True, run_b__engine_version__in=versions
     )

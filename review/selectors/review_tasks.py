@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from inference.types import DocumentTypeSpec, FieldSpec, GroupSpec
@@ -182,23 +184,23 @@ def queue_summary(
     )
 
 
-def n_waiting(project: Project, reviewer: User) -> int:
-    """Return how many open tasks `reviewer` may be given, held or not; one query of three index walks.
+def n_waiting_for(reviewer: User) -> Combinable:
+    """Return, for a query of rows with a `project`, how many of its open tasks `reviewer` may be given, held or not.
 
-    Left out are second looks that the person is not told of, and what a manager kept for somebody else.
+    Left out are second looks that the person is not told of, and what a manager kept for somebody else. Three index
+    walks a row.
     """
     is_others = Q(assignee__gt=0) & ~Q(assignee=reviewer)
-    open_tasks = ReviewTask.objects.filter(project=OuterRef("pk"), state=TaskState.OPEN)
+    open_tasks = ReviewTask.objects.filter(project=OuterRef("project"), state=TaskState.OPEN)
     looks = open_tasks.filter(~Q(kind=TaskKind.REVIEW)).filter(hidden_from(reviewer) | is_others)
     parts = (open_tasks, looks, open_tasks.filter(is_others, kind=TaskKind.REVIEW))
-    counts = Project.objects.filter(pk=project.pk).values_list(*(_count_of(part) for part in parts)).get()
-    n_open, n_hidden, n_kept = (n or 0 for n in counts)
-    return int(n_open - n_hidden - n_kept)
+    n_open, n_hidden, n_kept = (_count_of(part) for part in parts)
+    return n_open - n_hidden - n_kept
 
 
-def _count_of(tasks: QuerySet[ReviewTask]) -> Subquery:
-    """Return the number of tasks of the outer project, null for none."""
-    return Subquery(tasks.order_by().values("project").annotate(n=Count("pk")).values("n"))
+def _count_of(tasks: QuerySet[ReviewTask]) -> Coalesce:
+    """Return the number of tasks of the outer project."""
+    return Coalesce(Subquery(tasks.order_by().values("project").annotate(n=Count("pk")).values("n")), 0)
 
 
 def current_edits(task: ReviewTask) -> dict[str, FieldEdit]:

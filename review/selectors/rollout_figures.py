@@ -1,15 +1,17 @@
 """What a roll-out has shown so far: on which fields champion and challenger agree, and who was right where not."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from review.accuracy.intervals import AccuracyEstimate, wilson
 from review.models import (
     Document,
+    EngineVersion,
     ExtractionRun,
     FieldPrediction,
     FieldReview,
@@ -17,7 +19,6 @@ from review.models import (
     RolloutStage,
     RunRole,
     ShadowField,
-    ShadowRead,
     WorkState,
 )
 from review.routing.paths import column_path
@@ -55,13 +56,17 @@ class FieldAgreement:
 
 @dataclass(frozen=True, slots=True)
 class DifferingField:
-    """One field on which the two differ: what each read and where, and what a person said, if one did."""
+    """One field on which the two differ: what each read and where, and whether a person settled it.
+
+    `truth` is what the person said, None for nothing there.
+    """
 
     document: Document
     field_path: str
     champion: FieldPrediction | None
     challenger: FieldPrediction | None
-    review: FieldReview | None
+    is_settled: bool
+    truth: Any
 
     @property
     def place(self) -> FieldPrediction | None:
@@ -82,49 +87,71 @@ class RolloutCounts:
 
 @dataclass(frozen=True, slots=True)
 class RolloutDetail:
-    """A roll-out with what it has shown so far; `gate` is None for one that is live or has ended."""
+    """A roll-out with what it has shown so far; `gate` is None for one that is live or has ended.
+
+    `differences` are the newest fields on which the two differ, `older_than` the id after which older ones follow, None
+    where none do.
+    """
 
     rollout: Rollout
     counts: RolloutCounts
     agreement: list[FieldAgreement]
     gate: Gate | None
+    differences: list[DifferingField]
+    older_than: int | None
 
 
-def rollout_detail(rollout: Rollout) -> RolloutDetail:
-    """Return a roll-out with its figures, in a constant number of queries."""
+def rollout_detail(rollout: Rollout, *, champion: EngineVersion | None = None, before: int = 0) -> RolloutDetail:
+    """Return a roll-out with its figures, differences from `before` on (0: the newest); a constant number of queries.
+
+    `champion`, who reads the type now, spares a query where it is at hand.
+    """
     is_on_its_way = rollout.stage in (RolloutStage.SHADOW, RolloutStage.CANARY)
-    gate = gate_of(rollout) if is_on_its_way else None
-    return RolloutDetail(rollout, counts_of(rollout), agreement_of(rollout), gate)
+    gate = gate_of(rollout, champion) if is_on_its_way else None
+    newest, settled = _differing(rollout, before)
+    shown = newest[:DIFFERENCES_SHOWN]
+    return RolloutDetail(
+        rollout=rollout,
+        counts=counts_of(rollout),
+        agreement=_agreement_of(rollout, [one for _pk, one in settled]),
+        gate=gate,
+        differences=[one for _pk, one in shown],
+        older_than=shown[-1][0] if len(newest) > DIFFERENCES_SHOWN else None,
+    )
 
 
 def counts_of(rollout: Rollout) -> RolloutCounts:
-    """Return how many documents a roll-out has touched. Two queries."""
-    by_state = dict(ShadowRead.objects.filter(rollout=rollout).values_list("state").annotate(Count("pk")))
+    """Return how many documents a roll-out has touched. One query."""
     for_real = ExtractionRun.objects.filter(
         document__document_type=rollout.document_type_id,
         engine_version=rollout.engine_version_id,
         role=RunRole.MAIN,
         started_at__gte=rollout.created_at,
     )
-    return RolloutCounts(
-        n_compared=by_state.get(WorkState.DONE, 0),
-        n_waiting=by_state.get(WorkState.QUEUED, 0) + by_state.get(WorkState.RUNNING, 0),
-        n_failed=by_state.get(WorkState.FAILED, 0),
-        n_for_real=for_real.count(),
+    found = Rollout.objects.filter(pk=rollout.pk).annotate(
+        n_compared=_n_reads(WorkState.DONE),
+        n_waiting=_n_reads(WorkState.QUEUED, WorkState.RUNNING),
+        n_failed=_n_reads(WorkState.FAILED),
+        n_for_real=Coalesce(Subquery(for_real.order_by().values("role").annotate(n=Count("pk")).values("n")), 0),
     )
+    return RolloutCounts(**found.values("n_compared", "n_waiting", "n_failed", "n_for_real").get())
 
 
-def agreement_of(rollout: Rollout) -> list[FieldAgreement]:
-    """Return the agreement of each field, by path, and who was right where a person settled it. Three queries."""
+def _n_reads(*states: WorkState) -> Count:
+    return Count("shadow_reads", filter=Q(shadow_reads__state__in=states))
+
+
+def _agreement_of(rollout: Rollout, settled: Iterable[DifferingField]) -> list[FieldAgreement]:
+    """Return the agreement of each field, by path, and who was right where a person settled it. One query."""
     rows = ShadowField.objects.filter(shadow_read__rollout=rollout).values("field_path")
     sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in rows.annotate(n=Count("pk"), n_agreed=Count("pk", filter=Q(is_agreed=True))).order_by("field_path"):
         column = column_path(row["field_path"])
         sums[column][0] += row["n"]
         sums[column][1] += row["n_agreed"]
-    settled = _settled(rollout)
+    right = _who_were_right(settled)
     return [
-        FieldAgreement(path, n, wilson(n_agreed, n), *(settled[path][who] for who in ("a", "b", "")))
+        FieldAgreement(path, n, wilson(n_agreed, n), *(right[path][who] for who in ("a", "b", "")))
         for path, (n, n_agreed) in sums.items()
     ]
 
@@ -134,24 +161,18 @@ def column_of(field_path: str) -> str:
     return column_path(field_path)
 
 
-def _settled(rollout: Rollout) -> defaultdict[str, dict[str, int]]:
-    """Count by field who was right ("a" the champion, "b" the challenger, "" neither) among the newest verdicts."""
+def _who_were_right(settled: Iterable[DifferingField]) -> defaultdict[str, dict[str, int]]:
+    """Count by field who was right: "a" the champion, "b" the challenger, "" neither."""
     counts: defaultdict[str, dict[str, int]] = defaultdict(lambda: {"a": 0, "b": 0, "": 0})
-    reviewed = FieldReview.objects.filter(
-        document=OuterRef("shadow_read__document"), field_path=OuterRef("field_path"), is_correct__isnull=False
-    )
-    differing = ShadowField.objects.filter(Exists(reviewed), shadow_read__rollout=rollout, is_agreed=False)
-    for one in _shown(differing.order_by("-pk")[:MAX_EXAMINED]):
-        if one.review is not None:
-            counts[column_path(one.field_path)][_who_is_right(one)] += 1
+    for one in settled:
+        counts[column_path(one.field_path)][_who_is_right(one)] += 1
     return counts
 
 
 def _who_is_right(one: DifferingField) -> str:
-    truth = one.review.value if one.review is not None else None
-    if _as_text(one.champion) == _folded(truth):
+    if _as_text(one.champion) == _folded(one.truth):
         return "a"
-    return "b" if _as_text(one.challenger) == _folded(truth) else ""
+    return "b" if _as_text(one.challenger) == _folded(one.truth) else ""
 
 
 def _as_text(prediction: FieldPrediction | None) -> str:
@@ -163,38 +184,50 @@ def _folded(value: Any) -> str:  # noqa: ANN401 - what a JSON column holds
     return "" if value is None else "".join(str(value).casefold().split())
 
 
-def differences_of(rollout: Rollout, *, before: int = 0) -> tuple[list[DifferingField], int | None]:
-    """Return the newest fields on which the two differ, and the id after which older ones follow, if any do."""
+def _differing(
+    rollout: Rollout, before: int
+) -> tuple[list[tuple[int, DifferingField]], list[tuple[int, DifferingField]]]:
+    """Return, by id and newest first, the fields to show from `before` on and one more, and those that were settled.
+
+    Two queries for both, however many there are: a field that is shown is often settled too.
+    """
+    reviewed = FieldReview.objects.filter(
+        document=OuterRef("shadow_read__document"), field_path=OuterRef("field_path"), is_correct__isnull=False
+    ).order_by("-pk")
     differing = ShadowField.objects.filter(shadow_read__rollout=rollout, is_agreed=False).order_by("-pk")
-    if before:
-        differing = differing.filter(pk__lt=before)
-    found = list(differing.values_list("pk", flat=True)[: DIFFERENCES_SHOWN + 1])
-    page = found[:DIFFERENCES_SHOWN]
-    shown = _shown(ShadowField.objects.filter(pk__in=page).order_by("-pk"))
-    return shown, page[-1] if len(found) > DIFFERENCES_SHOWN else None
+    newest = differing.filter(pk__lt=before) if before else differing
+    settled = differing.filter(Exists(reviewed))
+    wanted = Q(pk__in=newest.values("pk")[: DIFFERENCES_SHOWN + 1]) | Q(pk__in=settled.values("pk")[:MAX_EXAMINED])
+    said = differing.annotate(is_settled=Exists(reviewed), truth=Subquery(reviewed.values("value")[:1]))
+    found = _with_what_was_read(said.filter(wanted).select_related("shadow_read__document__project"))
+    return (
+        [one for one in found if not before or one[0] < before][: DIFFERENCES_SHOWN + 1],
+        [one for one in found if one[1].is_settled][:MAX_EXAMINED],
+    )
 
 
-def _shown(fields: Any) -> list[DifferingField]:  # noqa: ANN401 - a queryset, sliced or not
-    """Return the fields with what both read and what was said of them; four queries, however many there are."""
-    rows: Sequence[ShadowField] = list(fields.select_related("shadow_read__document__project"))
+def _with_what_was_read(fields: Iterable[Any]) -> list[tuple[int, DifferingField]]:
+    """Return the annotated fields, by id, with what both versions read."""
+    rows = list(fields)
     reads = [row.shadow_read for row in rows]
     runs = {run_id for read in reads for run_id in (read.champion_run_id, read.run_id) if run_id is not None}
-    paths = {row.field_path for row in rows}
     predictions = {
         (one.run_id, one.field_path): one
-        for one in FieldPrediction.objects.filter(run__in=runs, field_path__in=paths).defer("evidence", "findings")
+        for one in FieldPrediction.objects.filter(run__in=runs, field_path__in={row.field_path for row in rows}).defer(
+            "evidence", "findings"
+        )
     }
-    reviews = FieldReview.objects.filter(
-        document__in={read.document_id for read in reads}, field_path__in=paths, is_correct__isnull=False
-    )
-    said = {(one.document_id, one.field_path): one for one in reviews.order_by("pk")}
     return [
-        DifferingField(
-            document=row.shadow_read.document,
-            field_path=row.field_path,
-            champion=predictions.get((row.shadow_read.champion_run_id, row.field_path)),
-            challenger=predictions.get((row.shadow_read.run_id or 0, row.field_path)),
-            review=said.get((row.shadow_read.document_id, row.field_path)),
+        (
+            row.pk,
+            DifferingField(
+                document=row.shadow_read.document,
+                field_path=row.field_path,
+                champion=predictions.get((row.shadow_read.champion_run_id, row.field_path)),
+                challenger=predictions.get((row.shadow_read.run_id or 0, row.field_path)),
+                is_settled=row.is_settled,
+                truth=row.truth,
+            ),
         )
         for row in rows
     ]

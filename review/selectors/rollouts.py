@@ -153,15 +153,17 @@ def rollout_to_compare(rollout_id: int) -> Rollout | None:
     return on_its_way.select_related("document_type__project__engine_version", "engine_version__base").first()
 
 
-def versions_to_roll_out(document_type: DocumentType) -> list[EngineVersion]:
-    """Return the versions that could be tried on a type, newest first: declared ones, and what was learned for it."""
+def versions_to_roll_out(document_type: DocumentType, champion: EngineVersion | None) -> list[EngineVersion]:
+    """Return the versions that could be tried on a type, newest first: declared ones, and what was learned for it.
+
+    Not the `champion`, who reads it now.
+    """
     learned = Q(locator__document_type=document_type, calibrator=None)
     learned |= Q(calibrator__document_type=document_type, locator=None)
     learned |= Q(locator__document_type=document_type, calibrator__document_type=document_type)
     found = EngineVersion.objects.filter(
         learned | Q(spec__has_key="kind", base=None) | Q(spec__has_key="profile", base=None)
     ).order_by("-pk")
-    champion = champion_of(document_type)
     return [version for version in found[:VERSIONS_OFFERED] if champion is None or version.pk != champion.pk]
 
 

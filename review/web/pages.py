@@ -15,7 +15,6 @@ from review.selectors.access import Actor, access_project
 from review.selectors.document_types import document_types_for
 from review.selectors.frame import frame_for
 from review.selectors.learning import learned_in
-from review.selectors.review_tasks import n_waiting
 from review.selectors.targets import left_behind_in, stopped_in
 
 P = ParamSpec("P")
@@ -67,7 +66,7 @@ def render_in_project(
     is_manager = known.role.includes(Role.MANAGER)
     is_reviewer = known.role.includes(Role.REVIEWER)
     frame = {
-        "n_waiting": n_waiting(project, user) if is_reviewer else 0,
+        "n_waiting": known.n_waiting,
         "project": project,
         "projects": known.projects,
         "is_reviewer": is_reviewer,

@@ -7,14 +7,13 @@ from typing import Any
 from django.http import QueryDict
 
 from review.exceptions import InvalidInputError
-from review.models import Rollout, RolloutStage
+from review.models import DocumentType, EngineVersion, Rollout, RolloutStage
 from review.selectors.gate import Gate
 from review.selectors.rollout_figures import (
     DifferingField,
     FieldAgreement,
     RolloutCounts,
     column_of,
-    differences_of,
     rollout_detail,
 )
 from review.web.crops import crop_address
@@ -69,14 +68,18 @@ class RolloutPage:
         return self.rollout.stage == RolloutStage.RETIRED
 
 
-def rollout_page(rollout: Rollout, *, before: int = 0) -> RolloutPage:
-    """Return what the page shows of a roll-out, differences from `before` on (0: the newest)."""
-    detail = rollout_detail(rollout)
+def rollout_page(
+    rollout: Rollout, document_type: DocumentType, champion: EngineVersion | None, *, before: int = 0
+) -> RolloutPage:
+    """Return what the page shows of a roll-out, differences from `before` on (0: the newest).
+
+    `champion` reads the type now, which is given with its active version.
+    """
+    detail = rollout_detail(rollout, champion=champion, before=before)
     gate = detail.gate
     agreement = {one.field_path: one for one in detail.agreement}
     compared = gate.comparison.results["fields"] if gate is not None and gate.comparison is not None else {}
-    labels = {path: label for path, label, _cost in field_paths(rollout.document_type)}
-    differing, older_than = differences_of(rollout, before=before)
+    labels = {path: label for path, label, _cost in field_paths(document_type)}
     return RolloutPage(
         rollout=rollout,
         gate=gate,
@@ -86,8 +89,8 @@ def rollout_page(rollout: Rollout, *, before: int = 0) -> RolloutPage:
             for path in [*labels, *(path for path in {**agreement, **compared} if path not in labels)]
             if path in agreement or path in compared
         ],
-        differences=[_difference(one, labels) for one in differing],
-        older_than=older_than,
+        differences=[_difference(one, labels) for one in detail.differences],
+        older_than=detail.older_than,
     )
 
 
@@ -98,7 +101,7 @@ def _difference(one: DifferingField, labels: Mapping[str, str]) -> DifferenceRow
         label=labels.get(column, one.field_path),
         champion=_text(one.champion.value if one.champion is not None else None),
         challenger=_text(one.challenger.value if one.challenger is not None else None),
-        truth=_text(one.review.value) if one.review is not None else None,
+        truth=_text(one.truth) if one.is_settled else None,
         crop=crop_address(one.document, place.page_number, place.bbox) if place is not None else "",
         document_id=one.document.pk,
         filename=one.document.filename,

@@ -6,7 +6,7 @@ import pytest
 
 from review.models import EvaluationComparison, EvaluationRun
 from review.selectors.access import SYSTEM
-from review.selectors.evaluation import comparison_of
+from review.selectors.evaluation import Compared, newest_compared
 from review.tasks_comparison import compare_versions, costs_of
 from review.tasks_models import forget_models
 from tests.conftest import Cast
@@ -29,7 +29,8 @@ def test_a_field_that_falls_blocks_and_one_that_stands_does_not(cast: Cast, tmp_
     total, date = stored.results["fields"]["/total"], stored.results["fields"]["/date"]
     assert (total["n"], total["accuracy_a"], total["accuracy_b"], total["n_lost"], total["p"]) == (3, 1.0, 0.0, 3, 0.25)
     assert (date["n_lost"], date["n_won"], date["is_fallen"]) == (0, 0, False)
-    assert comparison_of(kept, champion().pk, worse(cast).pk) == stored
+    found, verdict = newest_compared(cast.document_type, champion().pk, worse(cast).pk)
+    assert (found, verdict) == (kept, Compared(stored.pk, stored.results, is_blocked=True))
     same = compare_versions(actor=SYSTEM, regression_set=kept, a=champion(), b=as_good(cast))
     assert not same.is_blocked
 
@@ -48,7 +49,7 @@ def test_a_part_of_the_set_is_compared_but_does_not_count(cast: Cast, tmp_path: 
     kept = freeze(cast, tmp_path / "set", n=3)
     stored = compare_versions(actor=SYSTEM, regression_set=kept, a=champion(), b=as_good(cast), limit=2)
     assert (stored.results["n_documents"], stored.is_whole) == (2, False)
-    assert comparison_of(kept, champion().pk, as_good(cast).pk) is None
+    assert newest_compared(cast.document_type, champion().pk, as_good(cast).pk) == (kept, None)
     assert EvaluationComparison.objects.count() == 1
 
 

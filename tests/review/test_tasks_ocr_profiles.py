@@ -19,7 +19,7 @@ from review.actions.rollouts import start_rollout
 from review.exceptions import InvalidInputError
 from review.models import AuditEntry, EngineVersion, ExtractionRun, Reading, ShadowRead
 from review.selectors.access import SYSTEM
-from review.selectors.rollouts import versions_to_roll_out
+from review.selectors.rollouts import champion_of, versions_to_roll_out
 from review.tasks_engines import exact_reader, identity_of, profiled_identity
 from tests.conftest import Cast
 from tests.review.conftest import Script
@@ -69,7 +69,7 @@ def test_it_reads_the_type_it_is_live_for_and_keeps_its_readings_apart(cast: Cas
 def test_it_is_offered_and_can_be_started_and_the_house_engine_cannot(cast: Cast, house: EngineVersion) -> None:
     read(cast)
     version = declared()
-    assert versions_to_roll_out(cast.document_type) == [version]
+    assert versions_to_roll_out(cast.document_type, champion_of(cast.document_type)) == [version]
     with pytest.raises(InvalidInputError):
         start_rollout(actor=SYSTEM, document_type=cast.document_type, engine_version=house)
     assert start_rollout(actor=SYSTEM, document_type=cast.document_type, engine_version=version).stage == "shadow"

@@ -23,7 +23,7 @@ from review.models import DocumentType, EngineVersion, Role, Rollout
 from review.selectors.access import access_document_type
 from review.selectors.engines import access_engine_version
 from review.selectors.rollout_figures import rollout_detail
-from review.selectors.rollouts import access_rollout, rollouts_of, versions_to_roll_out
+from review.selectors.rollouts import access_rollout, champion_of, rollouts_of, versions_to_roll_out
 
 
 class RolloutListView(ProjectListView):
@@ -72,7 +72,7 @@ def _version(document_type: DocumentType, reference: str) -> EngineVersion:
         version = access_engine_version(reference)
     except (NotFoundError, ConflictError):
         version = None
-    if version is None or version not in versions_to_roll_out(document_type):
+    if version is None or version not in versions_to_roll_out(document_type, champion_of(document_type)):
         message = _("There is no such version for this type, or it reads already. Give its id or more of its digest.")
         raise InvalidInputError.at("/engine_version", message)
     return version

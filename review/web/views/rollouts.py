@@ -10,12 +10,19 @@ from django.views.decorators.http import require_POST, require_safe
 
 from review.actions.rollouts import NEXT_STAGE, promote_rollout, roll_back, start_rollout
 from review.exceptions import ConflictError, InvalidInputError
-from review.models import Role, RolloutStage
+from review.models import DocumentType, Role, Rollout, RolloutStage
 from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import document_types_for, type_among
 from review.selectors.engines import access_engine_version
 from review.selectors.events import latest_event_id
-from review.selectors.rollouts import access_rollout, champion_of, rollouts_of, stand_in_of, versions_to_roll_out
+from review.selectors.rollouts import (
+    access_rollout,
+    champion_of,
+    reads_without_rollout,
+    rollouts_of,
+    stand_in_of,
+    versions_to_roll_out,
+)
 from review.web.pages import page, render_in_project
 from review.web.rollouts_view import DEFAULT_SHARES, chosen, problems_of, rollout_page, shares_in
 
@@ -31,27 +38,37 @@ def rollouts(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> H
     types = list(document_types_for(project))
     document_type = type_among(types, type_slug)
     history = list(rollouts_of(document_type)[:ROLLOUTS_SHOWN])
+    live = _live_among(history, document_type)
+    champion = live.engine_version if live is not None else reads_without_rollout(document_type)
     shown = chosen(history, request.GET.get("rollout", ""))
     before = request.GET.get("before", "")
     is_id = before.isascii() and before.isdecimal() and len(before) < 19
     is_busy = any(one.stage in (RolloutStage.SHADOW, RolloutStage.CANARY) for one in history)
-    view = rollout_page(shown, before=int(before) if is_id else 0) if shown is not None else None
-    live = next((one for one in history if one.stage == RolloutStage.LIVE), None)
+    position = int(before) if is_id else 0
+    view = rollout_page(shown, document_type, champion, before=position) if shown is not None else None
     context = {
         "view": view,
         "next_stage": NEXT_STAGE[RolloutStage(shown.stage)].label if view and view.is_on_its_way and shown else "",
-        "champion": live.engine_version if live is not None else champion_of(document_type),
+        "champion": champion,
         "stand_in": stand_in_of(document_type, live) if live is not None else None,
         "is_first_page": not is_id,
         "is_busy": is_busy,
         "history": history,
-        "versions": [] if is_busy else versions_to_roll_out(document_type),
+        "versions": [] if is_busy else versions_to_roll_out(document_type, champion),
         "shares": DEFAULT_SHARES,
         "document_type": document_type,
         "types": types,
         "last_event_id": last_event_id,
     }
     return render_in_project(request, actor, project, "pages/rollouts.html", context)
+
+
+def _live_among(history: list[Rollout], document_type: DocumentType) -> Rollout | None:
+    """Return the live roll-out of the type; it is looked up only where it may be older than what is at hand."""
+    live = next((one for one in history if one.stage == RolloutStage.LIVE), None)
+    if live is not None or len(history) < ROLLOUTS_SHOWN:
+        return live
+    return rollouts_of(document_type).filter(stage=RolloutStage.LIVE).first()
 
 
 @require_POST
@@ -61,7 +78,7 @@ def start(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Http
     document_type = access_document_type(access_project(actor, slug, Role.MANAGER), type_slug)
 
     def act() -> str:
-        known = {str(one.pk) for one in versions_to_roll_out(document_type)}
+        known = {str(one.pk) for one in versions_to_roll_out(document_type, champion_of(document_type))}
         wished = request.POST.get("engine_version", "")
         if wished not in known:
             raise InvalidInputError.at("/engine_version", _("Choose one of the versions of the list."))

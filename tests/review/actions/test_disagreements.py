@@ -10,7 +10,7 @@ from review.exceptions import InvalidInputError
 from review.models import FieldReview, Project, Record, ReviewTask, RolloutStage, TaskKind, TaskState
 from review.selectors.access import SYSTEM
 from review.selectors.review_tasks import task_detail
-from review.selectors.rollout_figures import agreement_of
+from review.selectors.rollout_figures import rollout_detail
 from review.selectors.second_looks import shown_kind
 from review.tasks_models import forget_models
 from tests.conftest import Cast
@@ -82,10 +82,10 @@ def test_no_second_review_follows(cast: Cast, task: ReviewTask) -> None:
 @pytest.mark.parametrize(("value", "counted"), [("9.00", (1, 0, 0)), ("10.00", (0, 1, 0)), ("11.00", (0, 0, 1))])
 def test_who_was_right_is_counted(cast: Cast, task: ReviewTask, value: str, counted: tuple[int, int, int]) -> None:
     rollout = cast.document_type.rollouts.get()
-    before = {one.field_path: one.n_examined for one in agreement_of(rollout)}
+    before = {one.field_path: one.n_examined for one in rollout_detail(rollout).agreement}
     assert before == {"/company": 0, "/date": 0, "/total": 0}
     answer(cast, task, value)
-    total = next(one for one in agreement_of(rollout) if one.field_path == "/total")
+    total = next(one for one in rollout_detail(rollout).agreement if one.field_path == "/total")
     assert (total.n_champion, total.n_challenger, total.n_neither) == counted
     assert (total.n, total.agreement.point, total.n_examined) == (1, 0.0, 1)
 

@@ -5,7 +5,7 @@ from review.actions.evaluation import record_comparison, record_evaluation, regi
 from review.actions.opening import EngineIdentity
 from review.models import AuditEntry, EngineVersion, EvaluationRun, RegressionSet
 from review.selectors.access import Actor
-from review.selectors.evaluation import comparison_of, whole_run_of
+from review.selectors.evaluation import newest_compared, whole_run_of
 from tests.conftest import Cast
 
 
@@ -59,8 +59,9 @@ def test_a_comparison_is_written_down_and_counts_on_the_whole_set_only(
     pairs = [PairedField(str(number), "/total", is_correct_a=True, is_correct_b=False) for number in range(n)]
     stored = record_comparison(actor=Actor(cast.manager), run_a=a, run_b=b, comparison=compare(pairs, {}))
     assert (stored.is_whole, stored.is_blocked, stored.results["fallen"]) == (is_whole, True, ["/total"])
-    assert comparison_of(found, a.engine_version_id, b.engine_version_id) == (stored if is_whole else None)
-    assert comparison_of(found, b.engine_version_id, a.engine_version_id) is None
+    kept, verdict = newest_compared(found.document_type, a.engine_version_id, b.engine_version_id)
+    assert (kept, verdict.pk if verdict else None) == (found, stored.pk if is_whole else None)
+    assert newest_compared(found.document_type, b.engine_version_id, a.engine_version_id) == (found, None)
     entry = AuditEntry.objects.get(action="evaluation.compared")
     assert entry.detail == {
         "set": "test v1",

@@ -15,10 +15,11 @@ from review.models import (
     Role,
     TaskSkip,
     TaskState,
+    User,
     Verdict,
 )
+from review.selectors.frame import frame_for
 from review.selectors.review_tasks import (
-    n_waiting,
     queue_summary,
     task_detail,
     task_field,
@@ -120,6 +121,14 @@ def test_finished_tasks_and_their_skips_are_not_counted(cast: Cast, tasks: list[
     ReviewTask.objects.filter(pk=tasks[0].pk).update(state=TaskState.DONE)
     summary = queue_summary(cast.project, reviewer=cast.manager)
     assert (summary.n_open, summary.n_skipped) == (3, 0)
+
+
+def n_waiting(project: Project, reviewer: User) -> int:
+    return frame_for(reviewer, project).n_waiting
+
+
+def test_who_reviews_nothing_waits_for_nothing(cast: Cast, tasks: list[ReviewTask]) -> None:
+    assert (n_waiting(cast.project, cast.viewer), n_waiting(cast.project, cast.admin)) == (0, len(tasks))
 
 
 def test_what_waits_for_one_is_what_they_may_be_given(cast: Cast, tasks: list[ReviewTask]) -> None:

@@ -17,7 +17,7 @@ from review.models import (
     ShadowRead,
     WorkState,
 )
-from review.selectors.rollout_figures import agreement_of, counts_of, differences_of
+from review.selectors.rollout_figures import counts_of, rollout_detail
 from tests.conftest import Cast
 from tests.factories import FieldPlan, make_engine_version, make_routed, make_task
 from tests.review.rollout_room import rolled_out
@@ -79,14 +79,14 @@ def settle(cast: Cast, document: Document, field_path: str, value: str | None, *
 def test_agreement_is_a_share_of_documents_with_an_interval(cast: Cast, rollout: Rollout) -> None:
     for other in ("9.00", "9.00", "8.00"):
         read_twice(cast, rollout, total=("9.00", other), date=("2018-12-25", "2018-12-25"))
-    date, total = agreement_of(rollout)
+    date, total = rollout_detail(rollout).agreement
     assert (date.field_path, date.agreement) == ("/date", wilson(3, 3))
     assert (total.field_path, total.n, total.agreement) == ("/total", 3, wilson(2, 3))
 
 
 def test_the_rows_of_a_table_are_one_field(cast: Cast, rollout: Rollout) -> None:
     read_twice(cast, rollout, items__0__amount=("1", "1"), items__1__amount=("2", "3"))
-    (amount,) = agreement_of(rollout)
+    (amount,) = rollout_detail(rollout).agreement
     assert (amount.field_path, amount.n, amount.agreement.point) == ("/items/*/amount", 2, 0.5)
 
 
@@ -98,36 +98,37 @@ def test_who_was_right_is_counted_by_what_a_person_said(
     cast: Cast, rollout: Rollout, truth: str | None, counted: tuple[int, int, int]
 ) -> None:
     settle(cast, read_twice(cast, rollout, total=("9.00", "8.00")), "/total", truth)
-    (total,) = agreement_of(rollout)
+    (total,) = rollout_detail(rollout).agreement
     assert (total.n_champion, total.n_challenger, total.n_neither) == counted
     assert total.challenger_right == wilson(counted[1], 1)
 
 
 def test_nothing_is_a_value_too(cast: Cast, rollout: Rollout) -> None:
     settle(cast, read_twice(cast, rollout, total=("9.00", None)), "/total", None, verdict="spurious")
-    assert agreement_of(rollout)[0].n_challenger == 1
+    assert rollout_detail(rollout).agreement[0].n_challenger == 1
 
 
 def test_letter_case_and_spaces_make_nobody_wrong(cast: Cast, rollout: Rollout) -> None:
     settle(cast, read_twice(cast, rollout, company=("BOOK TA", "Book Ta K")), "/company", "BOOK  TA K")
-    assert agreement_of(rollout)[0].n_challenger == 1
+    assert rollout_detail(rollout).agreement[0].n_challenger == 1
 
 
 def test_what_nobody_could_read_settles_nothing(cast: Cast, rollout: Rollout) -> None:
     document = read_twice(cast, rollout, total=("9.00", "8.00"))
     settle(cast, document, "/total", None, verdict="illegible", is_correct=None)
-    assert agreement_of(rollout)[0].n_examined == 0
+    assert rollout_detail(rollout).agreement[0].n_examined == 0
 
 
 def test_differences_are_newest_first_with_both_values_and_where_to_look(cast: Cast, rollout: Rollout) -> None:
     first = read_twice(cast, rollout, total=("9.00", "8.00"), date=("a", "a"))
     second = read_twice(cast, rollout, total=("9.00", None))
-    (two, one), older = differences_of(rollout)
-    assert older is None
+    detail = rollout_detail(rollout)
+    (two, one) = detail.differences
+    assert detail.older_than is None
     assert (one.document, two.document) == (first, second)
     assert one.champion is not None
     assert one.challenger is not None
-    assert (one.champion.value, one.challenger.value, one.review) == ("9.00", "8.00", None)
+    assert (one.champion.value, one.challenger.value, one.is_settled) == ("9.00", "8.00", False)
     assert one.place == one.challenger
     assert two.place == two.champion
 
@@ -136,8 +137,8 @@ def test_the_differences_of_another_roll_out_are_not_among_them(cast: Cast, roll
     read_twice(cast, rollout, total=("9.00", "8.00"))
     Rollout.objects.update(stage="retired")
     other = rolled_out(cast, make_engine_version("other"))
-    assert differences_of(other) == ([], None)
-    assert agreement_of(other) == []
+    detail = rollout_detail(other)
+    assert (detail.differences, detail.older_than, detail.agreement) == ([], None, [])
 
 
 def test_documents_are_counted_by_what_became_of_them(cast: Cast, rollout: Rollout) -> None:
@@ -153,9 +154,7 @@ def test_documents_are_counted_by_what_became_of_them(cast: Cast, rollout: Rollo
 def test_many_documents_cost_no_more_queries_than_one(cast: Cast, rollout: Rollout) -> None:
     def n_queries() -> int:
         with CaptureQueriesContext(connection) as queries:
-            agreement_of(rollout)
-            differences_of(rollout)
-            counts_of(rollout)
+            rollout_detail(rollout)
         return len(queries)
 
     settle(cast, read_twice(cast, rollout, total=("9.00", "8.00")), "/total", "8.00")

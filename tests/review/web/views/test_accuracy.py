@@ -76,7 +76,7 @@ def test_the_page_costs_the_same_number_of_queries_for_more_fields(
 ) -> None:
     roll_up(cast.document_type, "/total", 10, 9, "reader")
     page(manager, cast)
-    with django_assert_num_queries(14) as few:
+    with django_assert_num_queries(13) as few:
         page(manager, cast)
     for path in ("/company", "/date"):
         for population in ("unseen", "reader"):

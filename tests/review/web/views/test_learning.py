@@ -220,6 +220,7 @@ def test_the_page_costs_the_same_queries_for_more_trainings(
     with CaptureQueriesContext(connection) as few:
         page(manager, cast)
     n_queries = len(few)
+    assert n_queries == 12
     for _ in range(3):
         trained(cast, ModelKind.CALIBRATOR, CALIBRATED)
     with django_assert_num_queries(n_queries):

@@ -132,4 +132,4 @@ def test_the_page_costs_the_same_queries_for_more_days(
         spend(cast, 5.0)
     with django_assert_num_queries(n_queries):
         page(manager, cast)
-    assert n_queries < 15
+    assert n_queries == 11

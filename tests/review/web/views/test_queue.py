@@ -160,4 +160,4 @@ def test_the_page_costs_the_same_queries_for_more_tasks(
         task_with(cast, "low_confidence", "rule_failed", name=f"{number}.jpg")
     with django_assert_num_queries(len(few)):
         page(manager, cast)
-    assert len(few) < 15
+    assert len(few) == 11

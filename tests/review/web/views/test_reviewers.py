@@ -102,7 +102,7 @@ def test_more_reviewers_cost_no_more_queries(
     manager: Client, cast: Cast, task: ReviewTask, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     page(manager, cast)
-    with django_assert_num_queries(9) as few:
+    with django_assert_num_queries(8) as few:
         page(manager, cast)
     for number in range(4):
         check(task, factories.make_member(cast.project, Role.REVIEWER), number + 1, is_right=True)

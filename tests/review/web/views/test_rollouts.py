@@ -4,19 +4,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
 
 from review.models import (
+    Document,
     EngineVersion,
+    EvaluationComparison,
     FieldReview,
     Rollout,
     RolloutStage,
-    ShadowRead,
 )
 from review.tasks_models import forget_models
+from review.tasks_rollouts import compare_rollout
 from tests import factories
 from tests.conftest import Cast
 from tests.factories import make_document_type
@@ -48,6 +49,28 @@ def post(client: Client, cast: Cast, name: str, data: dict[str, str] | None = No
 def form(version: EngineVersion, **changes: str) -> dict[str, str]:
     given = {"shadow_share": "100", "disagreement_share": "2", "canary_share": "5"}
     return {"engine_version": str(version.pk)} | given | changes
+
+
+def settle(cast: Cast, document: Document) -> None:
+    """A person says that the total is 10.00."""
+    document.review_tasks.all().delete()
+    run = document.runs.get(is_current=True)
+    task = factories.make_task(document, run)
+    FieldReview.objects.create(
+        task=task,
+        document=document,
+        field_path="/total",
+        verdict="corrected",
+        value="10.00",
+        predicted_value="9.00",
+        is_correct=False,
+        is_in_sample=False,
+        inclusion_probability=1.0,
+        project=cast.project,
+        document_type=cast.document_type,
+        engine_version=run.engine_version,
+        band="auto",
+    )
 
 
 def test_an_empty_page_says_who_reads_and_where_another_version_would_come_from(manager: Client, cast: Cast) -> None:
@@ -133,25 +156,8 @@ def test_who_was_right_is_counted_where_a_person_settled_it(manager: Client, cas
     send(cast, "before")
     rolled_out(cast, worse(cast), disagreement_share=0.0)
     document = send(cast, "differs")
-    document.review_tasks.all().delete()
     assert "none settled yet" in page(manager, cast)
-    run = document.runs.get(is_current=True)
-    task = factories.make_task(document, run)
-    FieldReview.objects.create(
-        task=task,
-        document=document,
-        field_path="/total",
-        verdict="corrected",
-        value="10.00",
-        predicted_value="9.00",
-        is_correct=False,
-        is_in_sample=False,
-        inclusion_probability=1.0,
-        project=cast.project,
-        document_type=cast.document_type,
-        engine_version=run.engine_version,
-        band="auto",
-    )
+    settle(cast, document)
     html = page(manager, cast)
     assert "1 of 1" in html
     assert "the champion 0" in html
@@ -198,22 +204,59 @@ def test_an_earlier_one_can_be_looked_at(manager: Client, cast: Cast) -> None:
     assert "in the shadow" in page(manager, cast, "?rollout=nonsense")
 
 
-def test_the_page_costs_the_same_with_one_difference_and_with_many(manager: Client, cast: Cast) -> None:
-    send(cast, "before")
-    rolled_out(cast, worse(cast), disagreement_share=0.0)
+def fullest(cast: Cast, folder: Path) -> Rollout:
+    """A canary beside a live version with a predecessor, which another version stands in for; one difference settled.
 
-    def n_queries() -> int:
-        with CaptureQueriesContext(connection) as queries:
-            assert manager.get(address(cast)).status_code == 200
-        return len(queries)
+    It was compared, on a set that is younger than what it learned.
+    """
+    before = send(cast, "before")
+    challenger = worse(cast)
+    retired = rolled_out(cast, as_good(cast, 2.0), RolloutStage.RETIRED)
+    live = rolled_out(cast, as_good(cast), RolloutStage.LIVE)
+    Rollout.objects.filter(pk=live.pk).update(replaced=retired, champion=champion(), started_by=cast.manager)
+    freeze(cast, folder)
+    rollout = rolled_out(cast, challenger, disagreement_share=0.0)
+    settle(cast, send(cast, "first"))
+    assert before.runs.get().engine_version == champion()
+    compare_rollout(rollout.pk)
+    Rollout.objects.filter(pk=rollout.pk).update(stage=RolloutStage.CANARY, champion=live.engine_version)
+    factories.make_routed(cast.document_type).runs.update(engine_version=champion())
+    return rollout
 
-    send(cast, "first")
-    n_queries()
-    one = n_queries()
-    for number in range(4):
-        send(cast, f"more {number}")
-    assert ShadowRead.objects.filter(state="done").count() == 5
-    assert n_queries() == one
+
+def test_the_page_costs_fourteen_queries_at_its_fullest_however_much_differs(
+    manager: Client, cast: Cast, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    rollout = fullest(cast, tmp_path / "set")
+    page(manager, cast)
+    with django_assert_num_queries(14):
+        html = page(manager, cast)
+    for told in ("as a canary", "reads in place of", "falls too far in: total", "1 of 1", "first.jpg", "Champion: "):
+        assert told in html
+    Rollout.objects.filter(pk=rollout.pk).update(stage=RolloutStage.SHADOW)
+    for number in range(3):
+        settle(cast, send(cast, f"more {number}"))
+    factories.make_routed(cast.document_type).runs.update(engine_version=champion())
+    with django_assert_num_queries(14):
+        html = page(manager, cast)
+    assert "4 of 4" in html
+    assert "reads in place of" in html
+
+
+def test_the_page_costs_no_more_without_a_live_version_and_without_a_comparison(
+    manager: Client, cast: Cast, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    rollout = fullest(cast, tmp_path / "set")
+    EvaluationComparison.objects.all().delete()
+    page(manager, cast)
+    with django_assert_num_queries(14):
+        assert "have not been compared" in page(manager, cast)
+    Rollout.objects.exclude(pk=rollout.pk).delete()
+    with django_assert_num_queries(14):
+        assert "have not been compared" in page(manager, cast)
+    Rollout.objects.update(stage=RolloutStage.LIVE)
+    with django_assert_num_queries(13):
+        assert "Try another version" in page(manager, cast)
 
 
 def test_older_differences_follow(manager: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:

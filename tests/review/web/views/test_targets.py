@@ -176,4 +176,4 @@ def test_the_page_costs_the_same_queries_for_more_targets(
     draft(manager, cast)
     with django_assert_num_queries(n_queries):
         page(manager, cast)
-    assert n_queries < 15
+    assert n_queries == 13
