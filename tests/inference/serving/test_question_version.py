@@ -4,16 +4,20 @@ Readings are cached under it: without that, what was read by the old code would 
 """
 
 import hashlib
+import io
 import json
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from PIL.JpegImagePlugin import JpegImageFile, get_sampling
 
 from inference.serving.dialogue import Asking
 from inference.serving.page_images import PreparedImage, prepare_page
 from inference.serving.prompts import load_prompt
 from inference.serving.questions import Question
-from inference.types import Example, PageImage
+from inference.types import Example, ImagingProfile, PageImage
 from inference.types.requests import QUESTION_VERSION
 from tests.inference.serving.asking import VALUES, a_request, a_spec
 
@@ -65,3 +69,44 @@ def test_a_change_of_what_is_asked_has_a_version_of_its_own() -> None:
     digest = hashlib.sha256(json.dumps(questions(), sort_keys=True).encode()).hexdigest()
     assert {QUESTION_VERSION: digest}.items() <= DIGESTS.items(), "see DIGESTS"
     assert max(DIGESTS) == QUESTION_VERSION
+
+
+# The digest leaves out what libraries may round differently. What follows says how pages are scaled and compressed in
+# figures that no release of them changes; another way of doing either needs a new QUESTION_VERSION as well.
+
+
+def scaled(cell: npt.NDArray[np.uint8], repeats: int, factor: float) -> npt.NDArray[np.uint8]:
+    """Prepare a page that repeats a cell of grey, so that it is scaled by that factor."""
+    pixels = np.tile(cell, (repeats, repeats))
+    page = PageImage(np.repeat(pixels[:, :, None], 3, axis=2))
+    side = pixels.shape[0]
+    profile = ImagingProfile(long_side=round(side * min(factor, 1.0)), max_pixels=10**8, is_cropped=False)
+    return prepare_page(page, profile, max(factor, 1.0)).pixels[:, :, 0]
+
+
+def test_a_shrunk_pixel_is_the_mean_of_all_that_it_covers() -> None:
+    cell = np.full((4, 4), 255, np.uint8)
+    cell[1:3, 1:3] = 0
+    found = scaled(cell, 200, 0.25)
+    assert found.shape == (200, 200)
+    assert set(np.unique(found)) == {191}, "a look at the middle alone would find black"
+
+
+def test_enlarging_sharpens_edges() -> None:
+    cell = np.full((8, 8), 200, np.uint8)
+    cell[:, :4] = 50
+    found = scaled(cell, 60, 2.0)
+    assert found.shape == (960, 960)
+    assert found.min() < 50
+    assert found.max() > 200
+
+
+def test_pages_are_compressed_at_the_profiles_quality_with_all_of_their_colour() -> None:
+    image = prepare_page(ruled(400, 600), ImagingProfile(jpeg_quality=77))
+    sent, alike = Image.open(io.BytesIO(image.as_jpeg())), io.BytesIO()
+    image.as_picture().save(alike, "JPEG", quality=77, subsampling=0)
+    told = Image.open(alike)
+    assert isinstance(sent, JpegImageFile)
+    assert isinstance(told, JpegImageFile)
+    assert sent.quantization == told.quantization
+    assert get_sampling(sent) == get_sampling(told) == 0
