@@ -9,7 +9,7 @@ from review.models import EngineVersion, PageRead
 from review.selectors.access import SYSTEM
 from review.selectors.suspects import was_alone
 from tests.conftest import Cast
-from tests.review.actions.test_reading import claim, opened, page_reading
+from tests.review.actions.reading_room import claim, opened, page_reading
 from tests.review.queueing import queued
 
 
