@@ -96,8 +96,9 @@ def plant(project: Project, first: Record, n: int) -> None:
     Each has a page of its own look with the words of its vendor's layout, and a label for each of its values.
     """
     predictions = list(FieldPrediction.objects.filter(run=first.run_id))
-    for start in range(0, n, _AT_ONCE):
-        numbers = range(start, min(start + _AT_ONCE, n))
+    n_there = Document.objects.count()
+    for start in range(n_there, n_there + n, _AT_ONCE):
+        numbers = range(start, min(start + _AT_ONCE, n_there + n))
         documents = Document.objects.bulk_create(_document(first.document, number) for number in numbers)
         runs = ExtractionRun.objects.bulk_create(
             ExtractionRun(

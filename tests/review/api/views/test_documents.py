@@ -260,7 +260,7 @@ def test_a_document_costs_as_many_queries_however_much_is_known_of_it(
     plans = {f"/line_items/{row}/amount": factories.FieldPlan() for row in range(n_fields)}
     document = factories.make_routed(cast.document_type, plans)
     as_viewer.get(f"{DOCUMENTS}{document.pk}/")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         assert len(as_viewer.get(f"{DOCUMENTS}{document.pk}/").json()["fields"]) == n_fields
 
 
