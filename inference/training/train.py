@@ -78,6 +78,9 @@ def _trainer(
 ) -> SFTTrainer:
     set_seed(plan.seed)
     is_on_gpu = torch.cuda.is_available()
+    if not is_on_gpu:
+        # Several threads add up in an order that depends on how many there are: the same plan would give other bytes.
+        torch.set_num_threads(1)
     source = {"local_files_only": True, "trust_remote_code": plan.is_remote_code_trusted}
     processor = AutoProcessor.from_pretrained(plan.weights_folder, **source)
     dtype = torch.bfloat16 if is_on_gpu else torch.float32
