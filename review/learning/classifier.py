@@ -49,7 +49,7 @@ class TypedPage:
 
 @dataclass(frozen=True, slots=True)
 class _LeftOut:
-    """What was said of pages left out: scores (pages x types), and the likeness to their own type's centre."""
+    """What was said of pages left out: scores and likeness to each type's centre, both (pages x types)."""
 
     scores: Floats
     likeness: Floats
@@ -72,9 +72,13 @@ def fit_classifier(pages: Sequence[TypedPage], seed: int) -> tuple[TypeClassifie
     left_out = _leave_out(rows, truth, seed)
     heat = _heat(left_out.scores, truth)
     chances = _softmax(left_out.scores * heat)
-    is_right = chances.argmax(axis=1) == truth
-    least = [float(np.quantile(left_out.likeness[truth == label], STRANGE_SHARE)) for label in range(len(labels))]
-    is_familiar = left_out.likeness >= np.array(least)[truth]
+    guessed = chances.argmax(axis=1)
+    is_right = guessed == truth
+    least = [
+        float(np.quantile(left_out.likeness[truth == place, place], STRANGE_SHARE)) for place in range(len(labels))
+    ]
+    # As a page of which nobody knows the type is asked: is it like those of the type that it is taken for?
+    is_familiar = left_out.likeness[np.arange(len(kept)), guessed] >= np.array(least)[guessed]
     sure = _sure(chances.max(axis=1), is_right)
     is_decided = (chances.max(axis=1) >= sure) & is_familiar
     metrics = {
@@ -99,7 +103,7 @@ def _place(document: str) -> bytes:
 
 def _leave_out(rows: Floats, truth: Ints, seed: int) -> _LeftOut:
     """Ask of each page what is learned without its fold; a fold has its share of every type."""
-    scores, likeness = np.zeros((len(rows), int(truth.max()) + 1)), np.zeros(len(rows))
+    scores, likeness = (np.zeros((len(rows), int(truth.max()) + 1)) for _ in range(2))
     fold_of = np.zeros(len(rows), dtype=np.int64)
     for label in np.unique(truth):
         fold_of[truth == label] = np.arange((truth == label).sum()) % N_FOLDS
@@ -107,8 +111,7 @@ def _leave_out(rows: Floats, truth: Ints, seed: int) -> _LeftOut:
         is_out = fold_of == fold
         weights, bias = _fit(rows[~is_out], truth[~is_out], seed)
         scores[is_out] = rows[is_out] @ weights.T + bias
-        centres = _centres(rows[~is_out], truth[~is_out])
-        likeness[is_out] = (rows[is_out, :N_BUCKETS] * centres[truth[is_out]]).sum(axis=1)
+        likeness[is_out] = rows[is_out, :N_BUCKETS] @ _centres(rows[~is_out], truth[~is_out]).T
     return _LeftOut(scores, likeness)
 
 

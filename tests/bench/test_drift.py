@@ -1,5 +1,6 @@
 """The benchmark of drift takes a version through shadow, canary and live by the product's actions, to its stop."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def _reading(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _reading(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     settings.STET_NEAR_DUPLICATE_PAGES = 0
     settings.DATA_DIR = tmp_path
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
@@ -24,6 +25,9 @@ def _reading(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(ANSWERS_VARIABLE, "")
     forget_models()
     worlds.use_scripted_engine()
+    forget_engines()
+    yield
+    # What it saw on every page is nothing for the tests after it.
     forget_engines()
 
 

@@ -22,6 +22,8 @@ LEFT, TOP = 2, 1
 AT = 6
 """A value begins so many places behind its label."""
 PAPER = 245.0
+FIRST_TAUGHT = 1_000_000
+"""From this number on slips are for teaching; what is recorded has lower ones."""
 
 FIRST = (
     "ACME", "BORNEO", "CEDAR", "DELTA", "EMBER", "FALCON", "GARUDA", "HARBOR", "INDIGO", "JASMIN", "KESTREL", "LOTUS",

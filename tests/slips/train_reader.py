@@ -32,7 +32,7 @@ from inference.serving.prompts import load_prompt
 from inference.training.answers import training_answer
 from inference.training.questions import asked_of
 from tests.slips.asking import IMAGING, PROMPT, SCHEMA
-from tests.slips.drawing import AT, COLUMNS, FIELDS, LABELS, LEFT, ROWS, TOP, Slip, draw, make_slip
+from tests.slips.drawing import AT, COLUMNS, FIELDS, FIRST_TAUGHT, LABELS, LEFT, ROWS, TOP, Slip, draw, make_slip
 from tests.vllm import make_tiny_vlm as tiny
 
 CELLS = (COLUMNS // 2) * ROWS
@@ -265,7 +265,7 @@ def padded(rows: list[list[int]], filling: int) -> torch.Tensor:
 def batches(tok: Any, size: int, seed: int) -> Iterator[list[Page]]:
     """Yield batches out of a pool of slips that is renewed as it goes; their numbers are no recorded slip's."""
     rng = np.random.default_rng(seed)
-    number = 1_000_000 * (seed + 1)
+    number = FIRST_TAUGHT * (seed + 1)
     pool = [make_page(make_slip(number + n), tok) for n in range(POOL)]
     number += POOL
     while True:

@@ -29,7 +29,7 @@ LARGE = b" " * 40_000_000
 def test_an_answer_that_trickles_in_is_late(manner: Manner) -> None:
     """Each byte comes well within the time; all of them together would not for a long while."""
     with Trickling(manner) as server, chat_client(server.url) as client, pytest.raises(AnswerLostError) as caught:
-        attempt(client, REQUEST, 0.5)
+        attempt(client, REQUEST, 1.0)
     assert caught.value.code == "answer_late"
     assert not isinstance(caught.value, ConnectionLostError)
     assert server.was_left
@@ -42,7 +42,7 @@ def test_a_server_that_takes_the_request_in_slowly_is_late() -> None:
         chat_client(server.url) as client,
         pytest.raises(AnswerLostError) as caught,
     ):
-        attempt(client, LARGE, 0.5)
+        attempt(client, LARGE, 1.0)
     assert caught.value.code == "answer_late"
     assert server.was_left
     assert server.n_taken < len(LARGE)

@@ -50,9 +50,8 @@ def test_a_page_whose_neighbours_were_done_before_was_alone(pages: list[int]) ->
 
 
 def test_what_broke_off_before_a_page_was_claimed_was_not_beside_it(pages: list[int]) -> None:
-    break_off(claim(pages[0]))
-    one = claim_page(page_read_id=pages[0])
-    assert one is not None
+    break_off(claim(pages[0]), claim(pages[1]))
+    one = claim(pages[0])
     assert was_alone(one.page_read, server_of(one))
 
 

@@ -1,5 +1,6 @@
 """A classifier learns types from reviewed first pages; a type with few of them is not learned."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -92,3 +93,13 @@ def test_chances_say_how_often_the_likeliest_type_is_right() -> None:
     chances = [max(model.chances(page.reading).values()) for page in pages(50, seed=3)]
     assert 0.8 < sum(chances) / len(chances) < 0.97
     assert metrics["decided"] < 0.5
+
+
+def test_how_often_it_is_right_counts_pages_that_it_surely_takes_for_another_type() -> None:
+    """Two pages bear a label that is not theirs: like the other type, and unlike the one whose name they bear."""
+    made = pages(150)
+    wrong = [replace(page, document_type=7) for page in made[:2]]
+    metrics = fit_classifier([*wrong, *made[2:]], 0)[1]
+    n_decided = round(metrics["decided"] * len(made))
+    assert n_decided > 250
+    assert metrics["decided_right"] == pytest.approx((n_decided - len(wrong)) / n_decided)
