@@ -19,9 +19,6 @@ MAX_ANSWER_BYTES = 64 * 2**20
 KEEP_ALIVE_SECONDS = 4.0
 """The server closes an idle connection after five; the client should be the first."""
 
-_PIECE_BYTES = 2**18
-"""So much is handed to the socket at a time; the clock is looked at between two pieces."""
-
 _AS_HTTPX: dict[type[Exception], type[httpx.TransportError]] = {
     httpcore.ConnectTimeout: httpx.ConnectTimeout,
     httpcore.ReadTimeout: httpx.ReadTimeout,
@@ -37,9 +34,10 @@ _AS_HTTPX: dict[type[Exception], type[httpx.TransportError]] = {
 
 
 class WholeExchanges(httpx.BaseTransport):
-    """Sends a request and reads all of its answer; the request's read timeout bounds both together.
+    """Sends a request and reads all of its answer; the request's read timeout bounds both together, in seconds.
 
-    Threads may share it. What it raises are httpx's own errors, and AnswerLostError for an answer without end.
+    Threads may share it. What it raises are httpx's own errors, and AnswerLostError for an answer of more than
+    `max_bytes`. A compressed answer is refused: it could be of any size.
     """
 
     def __init__(
@@ -72,6 +70,7 @@ class WholeExchanges(httpx.BaseTransport):
         try:
             response = self._pool.handle_request(sent)
             try:
+                _refuse_compressed(response)
                 data = self._whole(response)
             finally:
                 response.close()
@@ -91,6 +90,12 @@ class WholeExchanges(httpx.BaseTransport):
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()
+
+
+def _refuse_compressed(response: httpcore.Response) -> None:
+    encodings = [value.lower() for name, value in response.headers if name.lower() == b"content-encoding"]
+    if any(encoding != b"identity" for encoding in encodings):
+        raise httpx.RemoteProtocolError("the answer is compressed, which was not asked for")
 
 
 class _Deadline(threading.local):
@@ -135,15 +140,23 @@ class _Network(httpcore.NetworkBackend):
 class _Stream(httpcore.NetworkStream):
     def __init__(self, stream: httpcore.NetworkStream, deadline: _Deadline) -> None:
         self._stream = stream
+        self._socket = stream.get_extra_info("socket")
         self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, self._deadline.left(timeout, httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for start in range(0, len(buffer), _PIECE_BYTES):
-            piece = buffer[start : start + _PIECE_BYTES]
-            self._stream.write(piece, self._deadline.left(timeout, httpcore.WriteTimeout))
+        # httpcore's own would give each piece that the socket takes the whole time anew.
+        rest = memoryview(buffer)
+        while rest:
+            self._socket.settimeout(self._deadline.left(timeout, httpcore.WriteTimeout))
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except TimeoutError as late:
+                raise httpcore.WriteTimeout(str(late)) from late
+            except OSError as broken:
+                raise httpcore.WriteError(str(broken)) from broken
 
     def close(self) -> None:
         self._stream.close()
@@ -151,7 +164,12 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        left = self._deadline.left(timeout, httpcore.ConnectTimeout)
+        try:
+            left = self._deadline.left(timeout, httpcore.ConnectTimeout)
+        except httpcore.ConnectTimeout:
+            # Whoever asked does not know the connection yet: nobody else would close it.
+            self.close()
+            raise
         return _Stream(self._stream.start_tls(ssl_context, server_hostname, left), self._deadline)
 
     def get_extra_info(self, info: str) -> object:

@@ -7,7 +7,7 @@ from enum import Enum
 
 import httpx
 
-from inference.errors import EngineUnavailableError, VersionNotServedError
+from inference.errors import AnswerLostError, EngineUnavailableError, VersionNotServedError
 from inference.types import VlmSpec
 
 START_POLL_SECONDS = 0.5
@@ -32,10 +32,10 @@ class Served:
 
 
 def is_healthy(client: httpx.Client) -> bool:
-    """Return whether the server says that it can answer; a connection that cannot be made is a no."""
+    """Return whether the server says that it can answer; no connection is a no, and so is an answer without end."""
     try:
         return client.get("/health", timeout=REQUEST_SECONDS).status_code == httpx.codes.OK
-    except httpx.TransportError:
+    except (httpx.TransportError, AnswerLostError):
         return False
 
 
@@ -48,7 +48,8 @@ def served_by(client: httpx.Client) -> Served:
         return Served(str(version["version"]), lengths)
     except httpx.HTTPStatusError as error:
         raise EngineUnavailableError(
-            f"the server answers {error.response.status_code} at {error.request.url}"
+            # A password may stand in the address.
+            f"the server answers {error.response.status_code} at {error.request.url.copy_with(userinfo=b'')}"
         ) from None
     except httpx.TransportError as error:
         raise EngineUnavailableError(f"the server cannot be reached: {type(error).__name__}") from None

@@ -1,3 +1,4 @@
+import base64
 import json
 import ssl
 from collections.abc import Callable
@@ -56,6 +57,21 @@ def test_key_goes_along_where_there_is_one() -> None:
 
     attempt(client(answer, api_key="s3cret"), b"{}")
     assert seen == ["Bearer s3cret"]
+
+
+def test_a_user_and_a_password_in_the_address_go_along_with_every_request() -> None:
+    """A proxy in front of the server may ask for them."""
+    seen: list[tuple[str, str]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append((request.url.path, request.headers["authorization"]))
+        return httpx.Response(200)
+
+    with chat_client("http://stet:pa%20ss@vllm:8000", transport=httpx.MockTransport(answer)) as server:
+        attempt(server, b"{}")
+        server.get("/health")
+    named = f"Basic {base64.b64encode(b'stet:pa ss').decode()}"
+    assert seen == [("/v1/chat/completions", named), ("/health", named)]
 
 
 @pytest.mark.parametrize("scheme", ["http", "https", "all"])

@@ -1,5 +1,6 @@
 """One deadline and one bound on the size hold for a whole exchange with a model server, however it comes in."""
 
+import socket
 import ssl
 
 import httpx
@@ -13,6 +14,7 @@ from tests.inference.serving.trickling import (
     BODY,
     Manner,
     Trickling,
+    answer_is_compressed,
     answer_never_ends,
     body_trickles,
     headers_trickle,
@@ -23,6 +25,41 @@ from tests.replay.server import ReplayServer
 REQUEST = b"{}"
 LARGE = b" " * 40_000_000
 """More than both sockets hold between them."""
+
+
+class SlowSocket:
+    """Takes in a thousand bytes a second, by a clock that only it moves, and never answers."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.n_taken = 0
+        self.is_closed = False
+
+    def send(self, data: memoryview) -> int:
+        n = min(len(data), 1000)
+        self.n_taken += n
+        self.now += 1.0
+        return n
+
+    def recv(self, n_bytes: int) -> bytes:
+        raise TimeoutError
+
+    def settimeout(self, seconds: float) -> None:
+        """Wait for nothing."""
+
+    def setsockopt(self, *option: int) -> None:
+        """Be the same with any option."""
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> SlowSocket:
+    """What every connection is made to."""
+    found = SlowSocket()
+    monkeypatch.setattr(socket, "create_connection", lambda *_address, **_options: found)
+    return found
 
 
 @pytest.mark.parametrize("manner", [body_trickles, headers_trickle])
@@ -46,6 +83,27 @@ def test_a_server_that_takes_the_request_in_slowly_is_late() -> None:
     assert caught.value.code == "answer_late"
     assert server.was_left
     assert server.n_taken < len(LARGE)
+
+
+def test_the_time_for_sending_is_not_given_anew_for_each_piece_that_is_taken(slow: SlowSocket) -> None:
+    with (
+        chat_client("http://vllm", transport=WholeExchanges(clock=lambda: slow.now)) as client,
+        pytest.raises(AnswerLostError) as caught,
+    ):
+        attempt(client, b" " * 100_000, 5.0)
+    assert caught.value.code == "answer_late"
+    assert slow.n_taken < 6_000
+    assert slow.is_closed
+
+
+def test_a_compressed_answer_is_refused_before_it_is_unpacked() -> None:
+    """Its size would be bounded as it is sent, and not as it is kept."""
+    with (
+        Trickling(answer_is_compressed) as server,
+        chat_client(server.url, transport=WholeExchanges(max_bytes=1_000_000)) as client,
+        pytest.raises(ConnectionLostError),
+    ):
+        attempt(client, REQUEST, 60.0)
 
 
 def test_an_answer_without_end_is_given_up_by_its_size() -> None:
@@ -80,6 +138,14 @@ def test_time_that_is_over_before_a_connection_is_made_has_lost_nothing() -> Non
     ):
         attempt(client, REQUEST, 5.0)
     assert not isinstance(caught.value, AnswerLostError)
+
+
+def test_a_connection_whose_time_is_over_before_it_is_encrypted_is_closed(slow: SlowSocket) -> None:
+    times = iter([0.0, 1.0, 10.0])
+    transport = WholeExchanges(ssl.create_default_context(), clock=lambda: next(times))
+    with chat_client("https://vllm", transport=transport) as client, pytest.raises(EngineUnavailableError):
+        attempt(client, REQUEST, 5.0)
+    assert slow.is_closed
 
 
 def test_errors_are_those_of_httpx() -> None:

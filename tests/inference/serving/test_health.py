@@ -4,7 +4,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from inference.errors import EngineUnavailableError, VersionNotServedError
+from inference.errors import AnswerLostError, EngineUnavailableError, VersionNotServedError
 from inference.serving.health import Health, HealthWatch, Served, is_healthy, refuse_other, served_by
 from tests.inference.serving.specs import SPEC
 
@@ -19,6 +19,10 @@ def refuse(request: httpx.Request) -> httpx.Response:
     raise httpx.ConnectError("refused", request=request)
 
 
+def without_end(request: httpx.Request) -> httpx.Response:
+    raise AnswerLostError("answer_lost", "the server's answer is longer than 9 bytes")
+
+
 def vllm(request: httpx.Request) -> httpx.Response:
     answers = {"/health": httpx.Response(200), "/version": httpx.Response(200, json={"version": "0.32.0"})}
     return answers.get(request.url.path, httpx.Response(200, json=MODELS))
@@ -28,7 +32,7 @@ def test_a_server_that_says_so_is_healthy() -> None:
     assert is_healthy(client(vllm))
 
 
-@pytest.mark.parametrize("handler", [refuse, lambda request: httpx.Response(503)])
+@pytest.mark.parametrize("handler", [refuse, without_end, lambda request: httpx.Response(503)])
 def test_a_server_that_is_away_or_failing_is_not_healthy(handler: Callable[[httpx.Request], httpx.Response]) -> None:
     assert not is_healthy(client(handler))
 
@@ -51,6 +55,15 @@ def test_what_is_no_vllm_server_is_unavailable(
 ) -> None:
     with pytest.raises(EngineUnavailableError, match=message):
         served_by(client(handler))
+
+
+def test_a_password_in_the_address_is_not_told() -> None:
+    server = httpx.Client(
+        transport=httpx.MockTransport(lambda _: httpx.Response(401)), base_url="http://stet:s3cret@vllm"
+    )
+    with pytest.raises(EngineUnavailableError) as caught:
+        served_by(server)
+    assert str(caught.value) == "the server answers 401 at http://vllm/version"
 
 
 def test_a_server_that_was_started_for_the_version_is_accepted() -> None:

@@ -1,5 +1,6 @@
 """A server that takes one request and answers it byte by byte, or takes it in as slowly; it notes how far it came."""
 
+import gzip
 import socket
 import threading
 from collections.abc import Callable
@@ -86,3 +87,10 @@ def answer_never_ends(server: Trickling, connection: socket.socket) -> None:
     while True:
         connection.sendall(b" " * 2**16)
         server.n_sent += 2**16
+
+
+def answer_is_compressed(server: Trickling, connection: socket.socket) -> None:
+    body = gzip.compress(bytes(20_000_000))
+    server.take_quickly(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body))
+    connection.sendall(body)
