@@ -35,11 +35,12 @@ def stand(readings: Sequence[PageReading], spec: DocumentTypeSpec, said: Mapping
     """
     document = AnsweredDocument.of(readings, spec)
     judge = PriorScorer()
-    scored: dict[str, ScoredField] = {}
+    # By the spec itself: the columns of two groups, and a field, may have one path.
+    scored: dict[int, ScoredField] = {}
     found: dict[str, Standing] = {}
     for path, one in said.items():
-        field = scored.get(one.spec.path) or score_field(document.layouts, one.spec, document.index, judge)
-        scored[one.spec.path] = field
+        field = scored.get(id(one.spec)) or score_field(document.layouts, one.spec, document.index, judge)
+        scored[id(one.spec)] = field
         places = [place for page in _pages(document, one) for place in _grounded(one, field, page)]
         order = {id(span): rank for rank, span in enumerate(field.spans)}
         # Sorting keeps the order of what the prior does not know, as passages of running text.

@@ -71,5 +71,14 @@ def test_a_cell_that_other_rows_may_say_too_stands_nowhere() -> None:
     assert left_of(standing("7.00", AMOUNT, rows, path="/rows/1/amount")) == 400
 
 
+def test_columns_of_two_tables_are_looked_for_each_by_its_own_kind() -> None:
+    day = field(ValueType.DATE, path="/amount")
+    spec = DocumentTypeSpec((), (GroupSpec("/rows", (AMOUNT,)), GroupSpec("/visits", (day,))))
+    page = reading(("7.00", 100, 200), ("29 DEC 2017", 400, 200))
+    said = {"/rows/0/amount": Said("7.00", AMOUNT, None), "/visits/0/amount": Said("2017-12-29", day, None)}
+    found = stand((page,), spec, said)
+    assert {path: left_of(place) for path, place in found.items()} == {"/rows/0/amount": 100, "/visits/0/amount": 400}
+
+
 def test_pages_without_words_hold_nothing() -> None:
     assert standing("14.10", TOTAL, reading()) is None
