@@ -1,6 +1,6 @@
 """Command line: manage.py train --project P [--type T] [--kind K]; `--help` says more."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -77,16 +77,10 @@ def _type(project: Project, slug: str | None, kind: ModelKind) -> DocumentType |
 
 def report(run: TrainingRun) -> Iterator[str]:
     """Yield what a person should know of a training that has ended."""
-    documents, left_out = run.snapshot.get("documents", ()), run.snapshot.get("left_out", {})
-    reasons = ", ".join(f"{reason} {n}" for reason, n in left_out.items() if n) or "none"
-    yield f"{len(documents)} documents; left out: {reasons}"
-    for path, one in run.metrics.get("fields", {}).items():
-        found = f"{_share(one['found_before'])} -> {_share(one['found_after'])}"
-        why = f"the prior keeps it ({one['why_not']})" if "why_not" in one else f"prior's share {one['prior_share']:g}"
-        yield (
-            f"{path:<20} {one['n_documents']:>5} labels, found {found} of what was left out; {why}; "
-            f"read wrong {one['read_wrong']}, no candidate {one['no_candidate']}"
-        )
+    what = "labels" if run.kind == ModelKind.CALIBRATOR else "documents"
+    reasons = ", ".join(f"{reason} {n}" for reason, n in run.snapshot.get("left_out", {}).items() if n) or "none"
+    yield f"{len(run.snapshot.get(what, ()))} {what}; left out: {reasons}"
+    yield from (_calibrated if run.kind == ModelKind.CALIBRATOR else _located)(run.metrics.get("fields", {}))
     if "right" in run.metrics:
         yield f"types told apart: {_share(run.metrics['right'])} of what was left out"
     if run.state == WorkState.DONE:
@@ -94,5 +88,26 @@ def report(run: TrainingRun) -> Iterator[str]:
         yield f"model {run.trained_model}" + (f", engine version {composed.pk} ({composed})" if composed else "")
 
 
+def _located(fields: Mapping[str, Any]) -> Iterator[str]:
+    for path, one in fields.items():
+        found = f"{_share(one['found_before'])} -> {_share(one['found_after'])}"
+        why = f"the prior keeps it ({one['why_not']})" if "why_not" in one else f"prior's share {one['prior_share']:g}"
+        yield (
+            f"{path:<20} {one['n_documents']:>5} labels, found {found} of what was left out; {why}; "
+            f"read wrong {one['read_wrong']}, no candidate {one['no_candidate']}"
+        )
+
+
+def _calibrated(fields: Mapping[str, Any]) -> Iterator[str]:
+    for path, one in fields.items():
+        before, after = (_number(one[when].get("log_loss")) for when in ("before", "after"))
+        worth = f"log-loss of what was left out {before} -> {after}"
+        yield f"{path:<20} {one['n_labels']:>5} labels, {one['method']}: {worth}"
+
+
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 from review.models import EngineVersion, TrainedModel, TrainingRun
 from tests import factories
 from tests.conftest import Cast
+from tests.review.calibration_room import overconfident
 from tests.review.queueing import queued
 from tests.review.taught import candidate, teach
 
@@ -48,6 +49,19 @@ def test_it_fails_where_nothing_was_learned_and_still_says_why(cast: Cast) -> No
     with pytest.raises(CommandError, match="nothing_learned"):
         call_command("train", project="receipts", type="receipt", stdout=out)
     assert "few_labels" in out.getvalue()
+
+
+def test_of_a_calibrator_it_says_what_confidence_is_worth_now(cast: Cast) -> None:
+    overconfident(cast.document_type, 400)
+    said = train(type="receipt", kind="calibrator")
+    figures = TrainingRun.objects.get().metrics["fields"]["/total"]
+    n_own, losses = figures["n_labels"], [figures[when]["log_loss"] for when in ("before", "after")]
+    assert losses[0] > losses[1]
+    assert f"{n_own} labels; left out: for_certificates {400 - n_own}\n" in said
+    assert (
+        f"{n_own} labels, {figures['method']}: log-loss of what was left out {losses[0]:.3f} -> {losses[1]:.3f}" in said
+    )
+    assert f"engine version {EngineVersion.objects.get(calibrator__isnull=False).pk} (" in said
 
 
 def test_it_may_be_left_to_a_worker_and_cancelled(base: EngineVersion) -> None:
