@@ -15,12 +15,20 @@ from review.models import DocumentType, Project, Role, User
 from tests import factories
 from tests.left_out import LeftOut
 
+# No test asserts a wall time: while other work takes the cores, examples are made and tried slowly. Hypothesis' own
+# profile "ci" says the same.
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(LeftOut(), "left-out")
     if "STET_NOTHING_LEFT_OUT" in os.environ:
         # The gate says the same of the same code each time; surprises are found where somebody can look into them.
         hypothesis.settings.load_profile("ci")
+    elif hypothesis.settings.get_current_profile_name() == "default":
+        hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
