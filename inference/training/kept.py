@@ -27,10 +27,10 @@ def keep_adapter(trainer: Any, folder: Path) -> None:  # noqa: ANN401 - an untyp
 
 
 def keep_merged(trainer: Any, weights: Path, folder: Path) -> None:  # noqa: ANN401
-    """Write a copy of the folder `weights` with the adapter added to its weights, in the precision that they have.
+    """Write a copy of the folder `weights` with the adapter added to its weights, in the precision of the largest one.
 
     Whatever is no weights is taken over as it is: tokenizer, processor, template, code. Raise TrainingError where the
-    rounding to that precision leaves nothing of what was learned.
+    rounding to that precision leaves nothing of what was learned, and where there is nothing to merge into.
     """
     model = trainer.model.merge_and_unload()
     model.to(_dtype_of(weights)).save_pretrained(str(folder))
@@ -38,7 +38,7 @@ def keep_merged(trainer: Any, weights: Path, folder: Path) -> None:  # noqa: ANN
         raise TrainingError("training_failed", "what was learned is smaller than the weights' rounding: train longer")
     for path in folder.iterdir():
         if not path.name.endswith(WEIGHT_ENDINGS):
-            path.unlink()
+            path.unlink() if path.is_file() else shutil.rmtree(path)
     shutil.copytree(weights, folder, dirs_exist_ok=True, ignore=_no_weights)
 
 
@@ -57,13 +57,17 @@ def _dtype_of(weights: Path) -> torch.dtype:
 
 
 def _differ(weights: Path, folder: Path) -> bool:
-    """Whether a tensor of one name has other numbers in `folder`; raise TrainingError where the names differ."""
+    """Whether a tensor of one name has other numbers in `folder`; raise TrainingError where the names differ.
+
+    One that is kept in another precision than before has none for that alone.
+    """
     before, after = _files_by_tensor(weights), _files_by_tensor(folder)
     if before.keys() != after.keys():
         raise TrainingError("training_failed", "the merged weights have other names than those that were trained")
     for name, path in before.items():
         with safe_open(path, "pt") as old, safe_open(after[name], "pt") as new:
-            if not torch.equal(old.get_tensor(name), new.get_tensor(name)):
+            kept = new.get_tensor(name)
+            if not torch.equal(old.get_tensor(name).to(kept.dtype), kept):
                 return True
     return False
 
