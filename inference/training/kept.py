@@ -5,6 +5,7 @@ Importing this module imports torch and safetensors (the extra `train`).
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def keep_merged(trainer: Any, weights: Path, folder: Path) -> None:  # noqa: ANN
     for path in folder.iterdir():
         if not path.name.endswith(WEIGHT_ENDINGS):
             path.unlink() if path.is_file() else shutil.rmtree(path)
-    shutil.copytree(weights, folder, dirs_exist_ok=True, ignore=_no_weights)
+    shutil.copytree(weights, folder, dirs_exist_ok=True, ignore=_not_taken_over(weights))
 
 
 def _dtype_of(weights: Path) -> torch.dtype:
@@ -80,9 +81,17 @@ def _files_by_tensor(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _no_weights(_folder: str, names: list[str]) -> list[str]:
-    """Name what is not copied: the weights, and what tools left behind."""
-    return [name for name in names if name.endswith(WEIGHT_ENDINGS) or name.startswith(".") or name == "__pycache__"]
+def _not_taken_over(weights: Path) -> Callable[[str, list[str]], list[str]]:
+    """Return what names the files that are not copied: the model's weights, and what tools left behind.
+
+    Weights in a folder below are no weights of this model: an adapter that the server loads by name lies there.
+    """
+
+    def named(folder: str, names: list[str]) -> list[str]:
+        own = WEIGHT_ENDINGS if Path(folder) == weights else ()
+        return [name for name in names if name.endswith(own) or name.startswith(".") or name == "__pycache__"]
+
+    return named
 
 
 def _sort_config(path: Path) -> None:

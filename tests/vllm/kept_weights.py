@@ -38,6 +38,8 @@ def main(folder: str, learned: str) -> None:
     (weights / "code").mkdir(parents=True)
     (weights / "code" / "model.py").write_text("of the model")
     (weights / "config.json").write_text("of the model")
+    (weights / "adapters").mkdir()
+    save_file({"other": torch.ones(1)}, weights / "adapters" / "adapter_model.safetensors")
     tensors = {"linear": torch.ones(4, 4, dtype=torch.bfloat16), "norm": torch.full((4,), 1.0001)}
     save_file(tensors, weights / "model.safetensors")
     after = {"linear": tensors["linear"].float() + float(learned), "norm": tensors["norm"]}

@@ -13,7 +13,7 @@ def test_weights_of_two_precisions_become_those_of_the_largest_and_the_rest_is_t
         "refused": "",
         "linear": 1.5,
         "dtypes": ["torch.bfloat16"],
-        "files": ["code/model.py", "config.json", "model.safetensors"],
+        "files": ["adapters/adapter_model.safetensors", "code/model.py", "config.json", "model.safetensors"],
         "config": "of the model",
     }
 
