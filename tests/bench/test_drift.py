@@ -49,6 +49,7 @@ def test_a_live_version_that_turns_bad_is_stopped_and_rolled_back(
     found = stopped(RolloutStage.LIVE, tmp_path, capsys)
     assert found.is_stopped
     assert 3 <= found.n_audits == found.n_documents == found.n_of_challenger <= 25
+    assert found.n_wrong_stored == 0, "every one was looked at, and corrected"
     assert FIELD in found.ended_because
     assert found.stopped == {FIELD}
     acts = ["rollout.started", "rollout.promoted", "rollout.promoted", "field_monitor.tripped", "rollout.rolled_back"]

@@ -44,13 +44,19 @@ def test_what_a_calibrator_says_is_learned_from_its_own_labels_only() -> None:
 
 def test_every_reader_is_judged_by_documents_that_did_not_teach_it(monkeypatch: pytest.MonkeyPatch) -> None:
     taught: list[set[str]] = []
+    calibrated_by: list[set[str]] = []
 
     def remember(truths: Sequence[Truth], spec: DocumentTypeSpec) -> Scorer:
         taught.append({one.name for one in truths})
         assert spec is SPEC
         return PriorScorer()
 
+    def remember_labels(labels: list[LabelledField], *rest: object) -> tuple[dict[str, object], dict[str, object]]:
+        calibrated_by.append({one.document for one in labels})
+        return {}, {}
+
     monkeypatch.setattr("tests.bench.promises.teach", remember)
+    monkeypatch.setattr("tests.bench.promises.fit_calibrations", remember_labels)
     train = [dataclasses.replace(one, name=f"train {one.name}") for one in TRUTHS[:20]]
     found = readers(train, TRUTHS[20:25], is_cross_fitted=True)
     names = {name: {one.document for one in read.examined["/date"]} for name, read in found.items()}
@@ -59,6 +65,9 @@ def test_every_reader_is_judged_by_documents_that_did_not_teach_it(monkeypatch: 
     assert names["learned"] == names["prior"] & {one.name for one in train[10:]}
     assert names["both"] < names["learned"]
     assert names["calibrated"] < names["prior"]
+    # What teaches a calibrator certifies nothing.
+    assert [by & names[name] for by, name in zip(calibrated_by, ("calibrated", "both"), strict=True)] == [set()] * 2
+    assert min(map(len, calibrated_by)) > 0
     # The first half; then five times the other four fifths; then all, for what was never seen.
     assert taught[0] == {one.name for one in train[:10]}
     assert [len(of) for of in taught[1:6]] == [16] * 5

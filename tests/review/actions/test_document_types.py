@@ -13,6 +13,7 @@ from review.models import (
     DocumentType,
     ExtractionRun,
     FieldEdit,
+    ForeignReading,
     ReviewTask,
     User,
 )
@@ -110,6 +111,15 @@ def test_what_people_confirmed_stays_where_it_is(cast: Cast, document: Document,
     assert refused.value.code == "confirmed"
     document.refresh_from_db()
     assert document.document_type == cast.document_type
+
+
+def test_what_another_engine_said_of_it_as_its_old_type_is_not_taken_for_values_of_the_new_one(
+    cast: Cast, document: Document, invoice: DocumentType
+) -> None:
+    claims = [{"field_path": "/total", "value": "9.00", "confidence": 0.9}]
+    ForeignReading.objects.create(document=document, engine_version=factories.make_engine_version(), fields=claims)
+    change_document_type(actor=Actor(cast.manager), document=document, document_type=invoice)
+    assert not ForeignReading.objects.get().is_current
 
 
 def test_copies_go_with_it_and_a_copy_moves_the_first(cast: Cast, document: Document, invoice: DocumentType) -> None:

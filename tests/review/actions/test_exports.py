@@ -235,3 +235,13 @@ def test_the_sweep_queues_again_what_stands_still(cast: Cast, settings: Settings
     assert package["timeout"] > 3600
     assert requeue_work() == {}
     assert claim(export).n_attempts == 1 + is_running
+
+
+def test_what_still_waits_in_a_long_queue_is_not_queued_twice(cast: Cast, settings: Settings) -> None:
+    export = request(cast)
+    since = settings.STET_CLAIM_SECONDS + 100
+    silence(export, since)
+    OrmQ.objects.update(lock=timezone.now() - dt.timedelta(seconds=since))
+    assert requeue_work() == {}
+    OrmQ.objects.update(lock=timezone.now() - dt.timedelta(seconds=1))
+    assert requeue_work() == {"datasetexport": 1}, "what waits now was queued after it"

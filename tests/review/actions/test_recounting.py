@@ -7,6 +7,7 @@ from review.actions.leasing import lease_task
 from review.models import (
     AuditEntry,
     Document,
+    EngineVersion,
     FieldMonitor,
     FieldReview,
     Project,
@@ -57,10 +58,13 @@ def submit(user: User, task: ReviewTask, *verdicts: Verdict) -> None:
     finish(user, lease_task(actor=Actor(user), task=task), *verdicts)
 
 
-def settle(cast: Cast, second: User, first: Verdict, then: Verdict, decided: Verdict) -> Document:
+def settle(
+    cast: Cast, second: User, first: Verdict, then: Verdict, decided: Verdict, by: EngineVersion | None = None
+) -> Document:
     """An audit that two people answer; where they differ the manager decides."""
     Project.objects.update(second_review_share=1.0)
     document = audited(cast.document_type)
+    document.runs.update(engine_version=by or factories.make_engine_version())
     task = ReviewTask.objects.get(document=document)
     submit(cast.reviewer, task, first)
     submit(second, ReviewTask.objects.get(first_task=task, kind=TaskKind.SECOND_REVIEW), then)
@@ -107,6 +111,18 @@ def test_a_decision_for_the_first_reviewer_changes_nothing(cast: Cast, second: U
     assert monitor() == count_of([True])
 
 
+def test_what_was_looked_at_before_the_monitor_began_is_not_counted_for_a_dispute_that_ends_later(
+    cast: Cast, second: User
+) -> None:
+    Project.objects.update(second_review_share=1.0)
+    task = ReviewTask.objects.get(document=audited(cast.document_type))
+    submit(cast.reviewer, task, RIGHT)
+    promise(cast.document_type, cast.manager, 0.02)
+    submit(second, ReviewTask.objects.get(first_task=task, kind=TaskKind.SECOND_REVIEW), WRONG)
+    submit(cast.manager, ReviewTask.objects.get(first_task=task, kind=TaskKind.ADJUDICATION), WRONG)
+    assert monitor() == Monitor(0.02)
+
+
 def test_what_the_third_cannot_read_either_counts_nowhere(cast: Cast, second: User) -> None:
     answer(audited(cast.document_type), cast.reviewer, is_right=True)
     settle(cast, second, WRONG, RIGHT, ILLEGIBLE)
@@ -131,6 +147,16 @@ def test_what_has_tripped_stays_so_until_a_manager_turns_it_on(cast: Cast, secon
     tripped_at, n = monitor().tripped_at, monitor().n_documents
     settle(cast, second, WRONG, RIGHT, RIGHT)
     assert (monitor().tripped_at, monitor().n_documents, monitor().n_wrong) == (tripped_at, n + 1, n)
+    assert FieldMonitor.objects.get().is_tripped
+
+
+def test_what_tripped_by_an_error_that_was_none_stays_so_too(cast: Cast, second: User) -> None:
+    n_wrong = next(n for n in range(1, 20) if count_of([True] * n).is_tripped)
+    for _ in range(n_wrong - 1):
+        answer(audited(cast.document_type), cast.reviewer, is_right=False)
+    settle(cast, second, WRONG, RIGHT, RIGHT)
+    assert not count_of([*[True] * (n_wrong - 1), False]).is_tripped
+    assert (monitor().n_wrong, monitor().tripped_at) == (n_wrong - 1, n_wrong)
     assert FieldMonitor.objects.get().is_tripped
 
 
@@ -163,6 +189,19 @@ def test_a_canary_is_judged_by_what_waits_for_its_certificate_and_counted_anew_t
     canary.refresh_from_db()
     assert Monitor.from_json(canary.monitors["/total"]) == full([False, True])
     assert monitor().n_documents == 0
+
+
+def test_a_canary_is_counted_anew_by_what_it_read_itself_since_it_is_one(cast: Cast, second: User) -> None:
+    version = factories.make_engine_version("challenger")
+    before = audited(cast.document_type)
+    before.runs.update(engine_version=version)
+    answer(before, cast.reviewer, is_right=False)
+    canary = rolled_out(cast, version, RolloutStage.CANARY)
+    answer(audited(cast.document_type), cast.reviewer, is_right=False)
+    settle(cast, second, RIGHT, WRONG, WRONG, version)
+    canary.refresh_from_db()
+    assert Monitor.from_json(canary.monitors["/total"]) == count_of([True])
+    assert monitor() == count_of([True] * 3)
 
 
 def full(is_wrong: list[bool]) -> Monitor:

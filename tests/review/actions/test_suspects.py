@@ -5,12 +5,13 @@ from datetime import timedelta
 import pytest
 
 from review.actions.reading import ClaimedPage, claim_page, fail_page, record_page_read, release_page
-from review.models import EngineVersion, PageRead
+from review.models import EngineVersion, ExtractionRun, PageRead, ShadowRead, WorkState
 from review.selectors.access import SYSTEM
 from review.selectors.suspects import was_alone
 from tests.conftest import Cast
 from tests.review.actions.reading_room import claim, opened, page_reading
 from tests.review.queueing import queued
+from tests.review.rollout_room import rolled_out
 
 
 @pytest.fixture
@@ -62,6 +63,25 @@ def test_pages_of_another_version_are_beside_nobody(pages: list[int], cast: Cast
     other.run.engine_version = version
     other.run.save()
     assert was_alone(one.page_read, server_of(one))
+
+
+def test_pages_of_what_was_learned_on_a_model_are_in_the_hands_of_the_same_server(pages: list[int]) -> None:
+    one, other = claim(pages[0]), claim(pages[1])
+    other.run.engine_version = EngineVersion.objects.create(
+        name="learned", digest="f" * 64, spec={}, base=one.run.engine_version
+    )
+    other.run.save()
+    assert not was_alone(one.page_read, server_of(one))
+
+
+def test_a_page_that_is_read_in_a_shadow_is_in_the_servers_hand_too(pages: list[int], cast: Cast) -> None:
+    one = claim(pages[0])
+    waiting = ExtractionRun.objects.get(page_reads=pages[2])
+    rollout = rolled_out(cast, one.run.engine_version)
+    shadow = ShadowRead.objects.create(rollout=rollout, document=waiting.document, champion_run=waiting)
+    assert was_alone(one.page_read, server_of(one))
+    ShadowRead.objects.filter(pk=shadow.pk).update(state=WorkState.RUNNING)
+    assert not was_alone(one.page_read, server_of(one))
 
 
 def test_one_suspect_at_a_time_is_asked_and_nothing_beside_it(pages: list[int]) -> None:

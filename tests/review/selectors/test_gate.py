@@ -12,7 +12,16 @@ from inference.serving.vllm_command import DEFAULT_FLAGS
 from review.accuracy.comparison import PairedField
 from review.accuracy.comparison import compare as compare_pairs
 from review.actions.engines import declare_engine_version
-from review.models import Document, EngineVersion, EvaluationComparison, Rollout, RolloutStage, TrainedModel
+from review.models import (
+    Document,
+    EngineVersion,
+    EvaluationComparison,
+    RegressionItem,
+    RegressionSet,
+    Rollout,
+    RolloutStage,
+    TrainedModel,
+)
 from review.selectors.access import SYSTEM
 from review.selectors.gate import Gate, gate_of, n_that_taught
 from review.selectors.rollouts import access_rollout, champion_of
@@ -105,6 +114,14 @@ def test_only_documents_that_were_there_before_the_training_and_held_out_after_i
         version = EngineVersion.objects.select_related("locator__training_run", "calibrator").get(pk=version.pk)
         assert n_that_taught(kept, version) == n
     assert n_that_taught(kept, champion()) == 0
+    # What another project had held out before is no matter here.
+    item = kept.items.get(name="test0.jpg")
+    theirs = RegressionSet.objects.create(
+        project=cast.other_project, document_type=cast.other_document_type, name="theirs", number=1, digest="d"
+    )
+    RegressionItem.objects.create(regression_set=theirs, name=item.name, sha256=item.sha256, truth={})
+    RegressionSet.objects.filter(pk=theirs.pk).update(created_at=kept.created_at - timedelta(days=1))
+    assert n_that_taught(kept, version) == 1
 
 
 def test_why_not_is_said_in_the_language_of_who_asks(cast: Cast) -> None:

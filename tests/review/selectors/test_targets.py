@@ -5,13 +5,22 @@ from pytest_django import DjangoAssertNumQueries
 
 from review.actions.policies import activate_policy, draft_policy
 from review.exceptions import NotFoundError
-from review.models import FieldMonitor, FieldReview
+from review.models import (
+    EngineVersion,
+    FieldCertificate,
+    FieldMonitor,
+    FieldReview,
+    PolicyState,
+    RolloutStage,
+    RoutingPolicy,
+)
 from review.selectors.access import Actor
 from review.selectors.targets import (
     ExaminedField,
     access_stopped,
     access_target,
     examined_fields,
+    left_behind_in,
     newest_certificates,
     stopped_in,
     targets_for,
@@ -19,6 +28,7 @@ from review.selectors.targets import (
 from tests import factories
 from tests.conftest import Cast
 from tests.factories import FieldPlan
+from tests.review.rollout_room import rolled_out
 from tests.review.targets_room import AUDIT_SHARE, audited, examine, promise, set_audits
 
 pytestmark = pytest.mark.django_db
@@ -139,3 +149,42 @@ def test_it_costs_the_same_queries_for_more_labels(
 def test_a_type_without_certificates_has_none(cast: Cast) -> None:
     audited(cast.document_type)
     assert newest_certificates(cast.document_type) == {}
+
+
+def test_a_target_is_left_behind_until_the_version_that_is_live_carries_it(cast: Cast) -> None:
+    target, reads = promise(cast.document_type, cast.manager), factories.make_engine_version("new")
+
+    def certify(engine: EngineVersion, threshold: float | None) -> None:
+        FieldCertificate.objects.create(
+            document_type=cast.document_type,
+            policy=RoutingPolicy.objects.create(
+                document_type=cast.document_type,
+                number=cast.document_type.policies.count() + 1,
+                state=PolicyState.RETIRED,
+                rules=factories.RULES,
+                activated_at=target.set_at,
+            ),
+            field_path="/total",
+            engine_version=engine,
+            look=1,
+            examined_digest="d",
+            n_examined=400,
+            threshold=threshold,
+            target=target.wrong_share,
+            confidence=target.confidence,
+            n_trials=400,
+            n_wrong=0,
+            upper_limit=0.01,
+            n_frame=10,
+            n_stored=10,
+        )
+
+    certify(factories.make_engine_version(), 0.9)
+    assert not left_behind_in(cast.project).exists(), "nothing is live: who reads cannot be told from here"
+    rolled_out(cast, reads, RolloutStage.LIVE)
+    assert left_behind_in(cast.project).get() == target
+    assert not left_behind_in(cast.other_project).exists()
+    certify(reads, None)
+    assert left_behind_in(cast.project).exists(), "an attempt that carried nothing is no certificate"
+    certify(reads, 0.9)
+    assert not left_behind_in(cast.project).exists()

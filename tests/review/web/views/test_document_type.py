@@ -85,6 +85,11 @@ def test_a_reviewer_moves_what_is_in_their_hands_only(
     hold(cast.manager)
     assert clients["reviewer"].post(address(cast, document), {"document_type": "invoice"}).status_code == 403
     hold(cast.reviewer)
+    for lost in ({"lease_expires_at": timezone.now()}, {"state": "done"}):
+        before = ReviewTask.objects.values(*lost).get()
+        ReviewTask.objects.update(**lost)
+        assert clients["reviewer"].post(address(cast, document), {"document_type": "invoice"}).status_code == 403
+        ReviewTask.objects.update(**before)
     assert clients["reviewer"].post(address(cast, document), {"document_type": "invoice"}).status_code == 302
     document.refresh_from_db()
     assert document.document_type.slug == "invoice"
