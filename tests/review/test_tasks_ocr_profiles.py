@@ -104,6 +104,8 @@ def test_it_is_declared_by_a_command_that_names_each_mistake(house: EngineVersio
     assert EngineVersion.objects.get(pk=int(out.getvalue())) == declared()
     with pytest.raises(CommandError, match="/legible_px: must be a number from 8 to 64"):
         call_command("add_engine_version", "--ocr", "scripted", "--set", "legible_px=0")
+    with pytest.raises(CommandError, match="--weights is for language models"):
+        call_command("add_engine_version", *given, "--weights", ".")
 
 
 def test_a_specification_with_a_broken_profile_cannot_be_had() -> None:

@@ -40,6 +40,10 @@ class Command(BaseCommand):
         for assignment in options["set"]:
             _assign(given, assignment)
         if options["ocr"]:
+            if options["weights"]:
+                raise CommandError(
+                    "--weights is for language models: an OCR engine reads with those that are installed."
+                )
             self._declare_ocr(options["ocr"], given, is_printed=options["print"])
             return
         spec = _completed(given, options["weights"])
