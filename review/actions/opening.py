@@ -110,9 +110,11 @@ def record_opened(
         schema_version = document.document_type.active_version
         changes: dict[str, Any] = {"status": DocumentStatus.PROCESSING, "n_pages": len(pages), "touched_at": now}
         changes |= {"n_pages_read": 0, "reasons": []}
-        mine = Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED).update(
-            schema_version=schema_version, **changes
+        # Of the type as it was when this attempt began: whoever was that late must not read it under the old schema.
+        received = Document.objects.filter(
+            pk=document.pk, status=DocumentStatus.RECEIVED, document_type=document.document_type_id
         )
+        mine = received.update(schema_version=schema_version, **changes)
         if not mine or schema_version is None:
             return None
         run = _start_run(document, engine, schema_version)

@@ -41,7 +41,8 @@ class ManifestBuilder:
     def take_in(self, candidate: Candidate) -> None:
         """Count a record that the snapshot holds."""
         record, decision = candidate.item.record, candidate.item.decision
-        slug, version = record.document.document_type.slug, record.run.schema_version
+        version = record.run.schema_version
+        slug = version.document_type.slug
         if (name := f"{slug}/{version.number}") not in self.document_types:
             self.document_types[name] = {
                 "document_type": slug,

@@ -13,15 +13,16 @@ Row = dict[str, Any]
 
 def row_of(project: Project, item: ExportItem) -> Row:
     """Return one record with provenance and labels as JSON data that every JSON reader takes (no NaN)."""
-    record, document = item.record, item.record.document
+    record, document, version = item.record, item.record.document, item.record.run.schema_version
     paths = dict.fromkeys([*item.predictions, *record.values, *item.labels])
     return {
         "record_id": record.pk,
         "revision": record.revision,
         "created_at": moment(record.created_at),
         "project": project.slug,
-        "document_type": document.document_type.slug,
-        "schema_version": record.run.schema_version.number,
+        # That of the fields: the document may be called otherwise since.
+        "document_type": version.document_type.slug,
+        "schema_version": version.number,
         "document": {
             "id": document.pk,
             "filename": document.filename,

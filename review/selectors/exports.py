@@ -16,12 +16,14 @@ from review.models import (
     DatasetExport,
     Document,
     DocumentStatus,
+    ExtractionRun,
     FieldPrediction,
     FieldReview,
     Project,
     Record,
     ReviewTask,
     RoutingDecision,
+    RunRole,
     TaskKind,
     TaskState,
     WorkState,
@@ -114,7 +116,8 @@ def records_to_export(project: Project, *, snapshot_at: datetime, since: datetim
     """Return the revisions that counted at `snapshot_at`, of those only the ones made since `since`.
 
     Rows are never changed, so this can be asked again later: of each document the last revision up to that moment,
-    unless a person had declared the document unusable after it. Duplicates have no record of their own.
+    unless a person had declared the document unusable after it, or it was read again as one of another type by then.
+    Duplicates have no record of their own.
     """
     later = Record.objects.filter(
         document=OuterRef("document"), revision__gt=OuterRef("revision"), created_at__lte=snapshot_at
@@ -125,10 +128,16 @@ def records_to_export(project: Project, *, snapshot_at: datetime, since: datetim
         finished_at__gte=OuterRef("created_at"),
         finished_at__lte=snapshot_at,
     )
+    moved = ExtractionRun.objects.filter(
+        document=OuterRef("document"),
+        role=RunRole.MAIN,
+        started_at__gt=OuterRef("created_at"),
+        started_at__lte=snapshot_at,
+    ).exclude(schema_version__document_type=OuterRef("run__schema_version__document_type"))
     records = Record.objects.filter(project=project, created_at__lte=snapshot_at)
     if since is not None:
         records = records.filter(created_at__gte=since)
-    return records.filter(~Exists(later), ~Exists(given_up))
+    return records.filter(~Exists(later), ~Exists(given_up), ~Exists(moved))
 
 
 def items_to_export(
@@ -139,7 +148,7 @@ def items_to_export(
     Each batch is a query of its own from the last id on: nothing stays open in the database between two of them.
     """
     records = records_to_export(project, snapshot_at=snapshot_at, since=since).select_related(
-        "document__document_type", "run__engine_version", "run__schema_version", "reviewer"
+        "document", "run__engine_version", "run__schema_version__document_type", "reviewer"
     )
     records = records.defer("run__schema_version__schema", "run__engine_version__spec").order_by("id")
     last_id = 0

@@ -126,7 +126,7 @@ def candidates_of(
     the pages and no labels, decisions or states; the second has those and no words. Predictions are in the first only
     where the snapshot must know where personal values stand.
     """
-    records = records_of_moment(snapshot).select_related("document__document_type", "run__engine_version", "reviewer")
+    records = records_of_moment(snapshot).select_related("document", "run__engine_version", "reviewer")
     records = records.defer("run__engine_version__spec").order_by("id")
     versions: dict[int, SchemaVersion] = {}
     last_id = 0
@@ -181,7 +181,7 @@ def states_of(item: ExportItem) -> dict[str, str]:
 def _share_versions(records: Sequence[Record], versions: dict[int, SchemaVersion]) -> None:
     """Give each run its schema version, of which there are few: the schema is loaded once, not with every record."""
     wanted = {record.run.schema_version_id for record in records} - versions.keys()
-    versions.update(SchemaVersion.objects.in_bulk(wanted))
+    versions.update(SchemaVersion.objects.select_related("document_type").in_bulk(wanted))
     for record in records:
         record.run.schema_version = versions[record.run.schema_version_id]
 

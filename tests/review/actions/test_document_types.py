@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from review.actions.document_types import change_document_type
+from review.actions.leasing import lease_task
 from review.exceptions import ConflictError, InvalidInputError
 from review.models import (
     AuditEntry,
@@ -15,12 +16,17 @@ from review.models import (
     FieldEdit,
     ForeignReading,
     ReviewTask,
+    Role,
+    TaskKind,
     User,
 )
 from review.selectors.access import SYSTEM, Actor
+from review.selectors.records import current_record, record_history, records_for
 from tests import factories
 from tests.conftest import Cast
+from tests.review.actions.second_room import COMPANY, TOTAL, answer, draw_all, look_at, make_first_task
 from tests.review.invoices import INVOICE
+from tests.review.labels import add_record
 from tests.review.queueing import queued
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -120,6 +126,39 @@ def test_what_another_engine_said_of_it_as_its_old_type_is_not_taken_for_values_
     ForeignReading.objects.create(document=document, engine_version=factories.make_engine_version(), fields=claims)
     change_document_type(actor=Actor(cast.manager), document=document, document_type=invoice)
     assert not ForeignReading.objects.get().is_current
+
+
+def test_whoever_answers_a_second_time_does_not_learn_of_the_first(cast: Cast, invoice: DocumentType) -> None:
+    draw_all(cast)
+    task = make_first_task(cast)
+    answer(cast.reviewer, task, COMPANY, TOTAL)
+    second = factories.make_member(cast.project, Role.REVIEWER)
+    lease_task(actor=Actor(second), task=look_at(task, TaskKind.SECOND_REVIEW))
+    codes = []
+    for person in (second, cast.manager):
+        with pytest.raises(ConflictError) as refused:
+            change_document_type(actor=Actor(person), document=task.document, document_type=invoice)
+        codes.append(refused.value.code)
+    assert codes == ["conflict", "confirmed"]
+
+
+def test_what_was_moved_in_the_meantime_is_looked_at_again(
+    cast: Cast, document: Document, invoice: DocumentType
+) -> None:
+    seen = Document.objects.get(pk=document.pk)
+    memo = factories.make_document_type(cast.project, "memo")
+    Document.objects.filter(pk=document.pk).update(document_type=memo)
+    with pytest.raises(ConflictError):
+        change_document_type(actor=SYSTEM, document=seen, document_type=invoice)
+    assert Document.objects.get().document_type == memo
+
+
+def test_what_was_stored_unseen_is_no_record_of_its_new_type(cast: Cast, invoice: DocumentType) -> None:
+    record = add_record(cast.document_type)
+    change_document_type(actor=SYSTEM, document=record.document, document_type=invoice)
+    assert list(records_for(cast.project)) == []
+    assert current_record(record.document) is None
+    assert list(record_history(record.document)) == [record]
 
 
 def test_copies_go_with_it_and_a_copy_moves_the_first(cast: Cast, document: Document, invoice: DocumentType) -> None:

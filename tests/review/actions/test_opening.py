@@ -265,3 +265,14 @@ def test_of_many_deliveries_at_once_one_opens_the_document() -> None:
     assert len([one for one in begun if one is not None]) == 1
     document.refresh_from_db()
     assert document.n_attempts == 1
+
+
+def test_who_began_before_a_document_was_moved_to_another_type_opens_nothing(cast: Cast, document: Document) -> None:
+    late = begin(document)
+    assert late is not None
+    other = factories.make_document_type(cast.project, "invoice")
+    Document.objects.filter(pk=document.pk).update(document_type=other, n_attempts=0)
+    assert record_opened(actor=SYSTEM, document=late, pages=pages(1), engine=ENGINE) is None
+    document.refresh_from_db()
+    assert document.status == "received"
+    assert not ExtractionRun.objects.exists()

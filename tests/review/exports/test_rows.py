@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from review.exports.rows import legal, row_of
-from review.models import FieldReview, Record, RegressionItem, RegressionSet, Verdict
+from review.models import Document, FieldReview, Record, RegressionItem, RegressionSet, Verdict
 from review.selectors.exports import items_to_export
 from tests import factories
 from tests.conftest import Cast
@@ -40,6 +40,15 @@ def label(record: Record, reviewer: Any, path: str = "/total", **values: Any) ->
         band="review",
         **(defaults | values),
     )
+
+
+def test_a_row_names_the_type_that_its_fields_are_of(cast: Cast) -> None:
+    record = add_record(cast.document_type)
+    Document.objects.filter(pk=record.document_id).update(
+        document_type=factories.make_document_type(cast.project, "invoice")
+    )
+    (row,) = rows(cast)
+    assert (row["document_type"], row["schema_version"]) == ("receipt", 1)
 
 
 def test_a_row_says_where_each_value_comes_from(cast: Cast) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from review.exceptions import NotFoundError
-from review.models import DatasetExport, Record, ReviewTask, TaskState, WorkState
+from review.models import DatasetExport, ExtractionRun, Record, ReviewTask, TaskState, WorkState
 from review.selectors.exports import (
     export_for_download,
     exports_for,
@@ -84,6 +84,37 @@ def test_an_unusable_document_is_left_out_until_it_has_a_new_record(cast: Cast) 
     assert exported(cast, snapshot_at=at(11)) == []
     again = revise(first, at(12))
     assert exported(cast, snapshot_at=at(13)) == [again.pk]
+
+
+def test_what_was_read_again_as_another_type_is_left_out_from_then_on(cast: Cast) -> None:
+    record = made(add_record(cast.document_type), at(8))
+    invoice = factories.make_document_type(cast.project, "invoice")
+    again = ExtractionRun.objects.create(
+        document=record.document,
+        engine_version=record.run.engine_version,
+        schema_version=invoice.active_version,
+        is_current=False,
+    )
+    ExtractionRun.objects.filter(pk=again.pk).update(started_at=at(10))
+    assert exported(cast, snapshot_at=at(9)) == [record.pk]
+    assert exported(cast, snapshot_at=at(11)) == []
+    stored = revise(record, at(12))
+    Record.objects.filter(pk=stored.pk).update(run=again)
+    assert exported(cast, snapshot_at=at(13)) == [stored.pk]
+
+
+@pytest.mark.parametrize("role", ["main", "shadow"])
+def test_reading_it_again_leaves_a_record_where_it_was(cast: Cast, role: str) -> None:
+    record = made(add_record(cast.document_type), at(8))
+    other = factories.make_document_type(cast.project, "invoice") if role == "shadow" else cast.document_type
+    ExtractionRun.objects.create(
+        document=record.document,
+        engine_version=record.run.engine_version,
+        schema_version=other.active_version,
+        role=role,
+        is_current=False,
+    )
+    assert exported(cast, snapshot_at=timezone.now()) == [record.pk]
 
 
 def test_since_leaves_older_revisions_out(cast: Cast) -> None:
