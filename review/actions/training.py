@@ -67,7 +67,7 @@ def _queue(
     seed: int = 0,
 ) -> TrainingRun:
     # A set that is being frozen at this moment is frozen before: the gate goes by which of both was first.
-    Project.objects.select_for_update(no_key=True).only("pk").get(pk=project.pk)
+    _lock(project)
     run = TrainingRun.objects.create(
         project=project,
         document_type=document_type,
@@ -81,6 +81,10 @@ def _queue(
     record_audit(actor, "training.requested", run, project=project, detail={"kind": str(kind), "seed": seed})
     _publish(run, "training.requested")
     return run
+
+
+def _lock(project: Project) -> None:
+    Project.objects.select_for_update(no_key=True).only("pk").get(pk=project.pk)
 
 
 def _version_to_learn_on(kind: ModelKind, document_type: DocumentType) -> EngineVersion | None:
@@ -120,8 +124,9 @@ def _request_alone(document_type: DocumentType, kind: ModelKind) -> bool:
     if base is None:
         return False
     with transaction.atomic(durable=True):
-        # Every host looks for what is due: of two at the same moment the second one sees what the first one queued.
-        DocumentType.objects.select_for_update(no_key=True).only("pk").get(pk=document_type.pk)
+        # Every host looks for what is due, and people ask for trainings: whoever comes second sees what the first one
+        # has queued.
+        _lock(document_type.project)
         if is_training(document_type):
             return False
         _queue(SYSTEM, document_type.project, document_type, kind=kind, base=base)

@@ -1,9 +1,7 @@
 """Two move a roll-out at the same moment; a set is frozen at the moment at which something begins to learn."""
 
 import functools
-import threading
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -31,7 +29,7 @@ from review.selectors.gate import n_that_taught
 from review.selectors.rollouts import access_rollout
 from review.selectors.training import documents_to_learn_from
 from tests import factories
-from tests.races.threads import all_at_once
+from tests.races.threads import Halfway, all_at_once
 from tests.review.taught import teach
 
 ROUNDS = pytest.mark.parametrize("round_number", range(3))
@@ -122,37 +120,6 @@ def test_one_that_goes_live_while_the_live_one_is_rolled_back_never_brings_that_
     assert stages == {"first": RolloutStage.RETIRED, "bad": RolloutStage.RETIRED, "third": RolloutStage.LIVE}
     third.refresh_from_db()
     assert third.replaced == first
-
-
-class Halfway:
-    """Holds one call in the middle of its transaction while another one is let loose, for as long as that may take."""
-
-    def __init__(
-        self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, is_it: Callable[[Any], bool] = lambda _: True
-    ) -> None:
-        self._inside, self._over = threading.Event(), threading.Event()
-        real = getattr(module, name)
-
-        def held(*args: Any, **values: Any) -> Any:
-            if is_it(args):
-                self._inside.set()
-                # A call that waits for this transaction is not over before it.
-                self._over.wait(1.0)
-            return real(*args, **values)
-
-        monkeypatch.setattr(module, name, held)
-
-    def then(self, call: Callable[[], object]) -> Callable[[], object]:
-        """Return the call, to be made once the other one is in the middle."""
-
-        def wait() -> object:
-            assert self._inside.wait(60)
-            try:
-                return call()
-            finally:
-                self._over.set()
-
-        return wait
 
 
 def test_what_is_frozen_while_a_training_begins_is_not_learned_or_the_gate_knows(

@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
+import pytest
 from django.db import connections
 
 
@@ -28,3 +30,34 @@ def all_at_once(calls: Sequence[Callable[[], object]]) -> list[object]:
         thread.join(timeout=120)
     assert not any(thread.is_alive() for thread in threads), "a call hangs"
     return results
+
+
+class Halfway:
+    """Holds one call in the middle of its transaction while another one is let loose, for as long as that may take."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, is_it: Callable[[Any], bool] = lambda _: True
+    ) -> None:
+        self._inside, self._over = threading.Event(), threading.Event()
+        real = getattr(module, name)
+
+        def held(*args: Any, **values: Any) -> Any:
+            if is_it(args):
+                self._inside.set()
+                # A call that waits for this transaction is not over before it.
+                self._over.wait(1.0)
+            return real(*args, **values)
+
+        monkeypatch.setattr(module, name, held)
+
+    def then(self, call: Callable[[], object]) -> Callable[[], object]:
+        """Return the call, to be made once the other one is in the middle."""
+
+        def wait() -> object:
+            assert self._inside.wait(60)
+            try:
+                return call()
+            finally:
+                self._over.set()
+
+        return wait
