@@ -29,6 +29,7 @@ from review.models import (
 )
 from review.routing.sampling import Purpose, draw
 from review.selectors.access import Actor
+from review.selectors.suspects import has_suspects
 
 ENGINE_FAILED = "engine_failed"
 
@@ -37,7 +38,8 @@ def claim_shadow(*, shadow_id: int) -> ShadowRead | None:
     """Claim a shadow read for this process and count the attempt; None when there is nothing to do.
 
     One whose roll-out has left the shadow stage is cancelled; one that took its process with it STET_MAX_ATTEMPTS times
-    has failed. No audit row: nothing has happened yet.
+    has failed. While a page is asked alone of the challenger's server (`review.selectors.suspects`) it waits for the
+    sweep. No audit row: nothing has happened yet.
     """
     shadows = ShadowRead.objects.select_related(
         "rollout__document_type",
@@ -54,7 +56,7 @@ def claim_shadow(*, shadow_id: int) -> ShadowRead | None:
             end(shadow, WorkState.CANCELLED)
         elif is_worn_out(shadow):
             end(shadow, WorkState.FAILED, error_code=ENGINE_FAILED)
-        elif take(shadow):
+        elif not has_suspects(shadow.rollout.engine_version) and take(shadow):
             return shadow
     return None
 

@@ -7,7 +7,7 @@ at a time: those first, then the others. An attempt is lost only by a page on wh
 from django.db.models import Q, QuerySet
 
 from review.models import EngineVersion, PageRead, PageReadState, RunState, ShadowRead, WorkState
-from review.selectors.engines import base_of
+from review.selectors.engines import base_id_of, base_of
 
 WOKEN_AT_ONCE = 500
 
@@ -36,6 +36,12 @@ def may_be_asked(page_read: PageRead, base_id: int) -> bool:
     if page_read.broke_off_at is not None:
         return not others.filter(state=PageReadState.CLAIMED).exists()
     return not _suspects(others, PageReadState.PENDING, PageReadState.CLAIMED).exists()
+
+
+def has_suspects(version: EngineVersion) -> bool:
+    """Whether pages wait to be asked alone of the server of this version: then nothing else asks it."""
+    reads = _reads(base_id_of(version))
+    return is_served(version) and _suspects(reads, PageReadState.PENDING, PageReadState.CLAIMED).exists()
 
 
 def next_to_ask(page_read: PageRead, base_id: int) -> list[int]:

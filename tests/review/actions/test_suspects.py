@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from review.actions.reading import ClaimedPage, claim_page, fail_page, record_page_read, release_page
-from review.models import EngineVersion, ExtractionRun, PageRead, ShadowRead, WorkState
+from review.actions.shadows import claim_shadow
+from review.models import EngineVersion, ExtractionRun, PageRead, Rollout, ShadowRead, WorkState
 from review.selectors.access import SYSTEM
 from review.selectors.suspects import was_alone
 from tests.conftest import Cast
@@ -112,6 +113,19 @@ def test_who_ends_wakes_the_next_suspect_and_the_last_of_them_all_others(pages: 
     assert woken(n_before) == [pages[1], pages[2]]
     record_page_read(actor=SYSTEM, claim=claim(pages[2]), reading=page_reading())
     assert woken(n_before) == [pages[1], pages[2]]
+
+
+def test_a_shadow_read_of_the_server_waits_for_the_suspect(pages: list[int], cast: Cast) -> None:
+    suspect = claim(pages[0])
+    version, other = suspect.run.engine_version, PageRead.objects.get(pk=pages[1]).run
+    rollout = Rollout.objects.create(document_type=cast.document_type, engine_version=version, salt="salt")
+    shadow = ShadowRead.objects.create(rollout=rollout, document=other.document, champion_run=other)
+    break_off(suspect)
+    assert claim_shadow(shadow_id=shadow.pk) is None
+    shadow.refresh_from_db()
+    assert (shadow.state, shadow.n_attempts) == ("queued", 0)
+    record_page_read(actor=SYSTEM, claim=claim(pages[0]), reading=page_reading())
+    assert claim_shadow(shadow_id=shadow.pk) is not None
 
 
 def test_an_engine_in_the_process_makes_nobody_wait(pages: list[int]) -> None:
