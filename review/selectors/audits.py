@@ -16,7 +16,7 @@ from review.routing.what_if import RoutedField, is_decided_by_confidence
 
 _COLUMNS = (
     "looked_at_in", "field_path", "confidence", "band", "inclusion_probability", "is_correct", "document__sha256",
-    "reasons", "policy",
+    "reasons", "policy", "task__run__schema_version",
 )  # fmt: skip
 
 
@@ -34,14 +34,15 @@ def audits_since(
     document_type: DocumentType,
     column: str,
     began_at: datetime,
-    floors: Mapping[int, float],
+    floors: Mapping[tuple[int, int], float],
     canary: EngineVersion | None = None,
 ) -> list[Sequence[ExaminedValue]]:
     """Return the audited values of one field, rows as `*`, by document, in the order in which each was first looked at.
 
     What an adjudication decided stands in the place of the first verdict: when somebody disagreed says something of
-    what was found, and an order that did too would void the monitor. `floors` are the least chances by policy. Of a
-    `canary` only what it read itself, also what would have been stored had it been certified. In one query.
+    what was found, and an order that did too would void the monitor. `floors` are the least chances by policy and
+    schema version. Of a `canary` only what it read itself, also what would have been stored had it been certified. In
+    one query.
     """
     decided = FieldDecision.objects.filter(decision__run=OuterRef("task__run"), field_path=OuterRef("field_path"))
     routed = RoutingDecision.objects.filter(run=OuterRef("task__run"))
@@ -65,11 +66,12 @@ def audits_since(
         labels = labels.filter(engine_version=canary)
     found: defaultdict[int, list[ExaminedValue]] = defaultdict(list)
     rows = labels.filter(first_at__gte=began_at).order_by("first_id").values_list(*_COLUMNS)
-    for task_id, path, confidence, band, probability, is_correct, sha256, reasons, policy_id in rows.iterator():
+    for task_id, path, confidence, band, probability, is_correct, sha256, reasons, *routed_by in rows.iterator():
         field = RoutedField(path, confidence, Band(band), tuple(reasons or ()))
         is_held = canary is not None and is_held_for_certificate(field)
+        policy_id, version_id = routed_by
         if column_path(path) == column and policy_id is not None and (is_held or is_audit(field)):
             # While values are held back people see all of them.
-            floor = probability if is_held else min(floors[policy_id], probability)
+            floor = probability if is_held else min(floors[policy_id, version_id], probability)
             found[task_id].append(ExaminedValue(sha256, path, confidence, not is_correct, probability, floor))
     return list(found.values())

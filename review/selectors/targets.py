@@ -44,7 +44,7 @@ from review.selectors.what_if import MAX_ROWS, routed_documents
 
 _COLUMNS = (
     "field_path", "confidence", "band", "inclusion_probability", "is_correct", "document__sha256", "reasons", "policy",
-    "evidence",
+    "task__run__schema_version", "evidence",
 )  # fmt: skip
 
 
@@ -207,12 +207,14 @@ def examined_fields(document_type: DocumentType) -> tuple[EngineVersion | None, 
     }
 
 
-def least_shares(document_type: DocumentType) -> Mapping[int, float]:
-    """Return, by policy, the least chance of a look that it left a value of a document of the type."""
-    version = document_type.active_version
-    required = required_paths(spec_of(version)) if version is not None else frozenset()
-    rules = document_type.policies.values_list("pk", "rules")
-    return {pk: least_share(PolicyRules.from_json(data), required) for pk, data in rules}
+def least_shares(document_type: DocumentType) -> Mapping[tuple[int, int], float]:
+    """Return the least chance of a look that a policy left a value, by policy and by the document's schema version.
+
+    Which fields decide about a document is said by the version that it was read by, not by the one in force now.
+    """
+    rules = {pk: PolicyRules.from_json(data) for pk, data in document_type.policies.values_list("pk", "rules")}
+    required = {one.pk: required_paths(spec_of(one)) for one in document_type.schema_versions.all()}
+    return {(policy, one): least_share(rules[policy], required[one]) for policy in rules for one in required}
 
 
 def _examined_values(document_type: DocumentType, engine: EngineVersion) -> list[ExaminedValue]:
@@ -224,7 +226,7 @@ def _examined_values(document_type: DocumentType, engine: EngineVersion) -> list
     floors, maps = least_shares(document_type), calibrators_of(engine)
     salt = split_salt(document_type.pk)
     found = []
-    for path, confidence, band, probability, is_correct, sha256, reasons, policy_id, evidence in _rows(
+    for path, confidence, band, probability, is_correct, sha256, reasons, policy_id, version_id, evidence in _rows(
         document_type, engine
     ):
         field = RoutedField(path, confidence, Band(band), tuple(reasons or ()))
@@ -241,7 +243,7 @@ def _examined_values(document_type: DocumentType, engine: EngineVersion) -> list
                 is_wrong=not is_correct,
                 inclusion_probability=probability,
                 # While a field is held back people see all of its values: none had a lesser chance on such a day.
-                floor=probability if HOLDS & set(field.reasons) else min(floors[policy_id], probability),
+                floor=probability if HOLDS & set(field.reasons) else min(floors[policy_id, version_id], probability),
             )
         )
     return found

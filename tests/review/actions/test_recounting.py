@@ -26,7 +26,7 @@ from review.selectors.audits import audits_since
 from review.selectors.targets import least_shares
 from tests import factories
 from tests.conftest import Cast
-from tests.factories import FieldPlan
+from tests.factories import SCHEMA, FieldPlan
 from tests.review.actions.second_room import finish
 from tests.review.rollout_room import rolled_out
 from tests.review.targets_room import AUDIT_SHARE, TARGET, answer, audited, promise, set_audits
@@ -242,3 +242,22 @@ def test_counting_anew_is_counting_as_it_went(cast: Cast, django_assert_num_quer
     (values,) = audits_since(cast.document_type, column, row.began_at, floors)
     assert {column_path(one.field_path) for one in values} == {column}
     assert len(values) == 2
+
+
+def test_a_field_that_decides_only_since_then_is_counted_as_it_went(cast: Cast) -> None:
+    """The chances of a value follow from the schema that it was read by."""
+    document_type = cast.document_type
+    first = document_type.schema_versions.create(number=2, schema=SCHEMA | {"required": ["date"]}, digest="2")
+    second = document_type.active_version
+    document_type.active_version = first
+    document_type.save()
+    policy = document_type.policies.get()
+    policy.rules |= {"fields": {"/total": {"auto": None, "review": 0.6}}, "audit_auto_share": 0.02}
+    policy.save()
+    answer(audited(document_type), cast.reviewer, is_right=False)
+    document_type.active_version = second
+    document_type.save()
+    row = FieldMonitor.objects.get()
+    again = audits_since(document_type, "/total", row.began_at, least_shares(document_type))
+    assert [[one.floor for one in values] for values in again] == [[0.02]]
+    assert watch(Monitor(TARGET), again) == monitor()

@@ -6,6 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 from review.actions.policies import activate_policy, draft_policy
 from review.exceptions import NotFoundError
 from review.models import (
+    DocumentType,
     EngineVersion,
     FieldCertificate,
     FieldMonitor,
@@ -32,6 +33,15 @@ from tests.review.rollout_room import rolled_out
 from tests.review.targets_room import AUDIT_SHARE, audited, examine, promise, set_audits
 
 pytestmark = pytest.mark.django_db
+
+
+def publish(document_type: DocumentType, required: list[str]) -> None:
+    """The next version of the receipt's schema, with these fields required."""
+    schema = factories.SCHEMA | {"required": required}
+    document_type.active_version = document_type.schema_versions.create(
+        number=document_type.schema_versions.count() + 1, schema=schema, digest=str(required)
+    )
+    document_type.save()
 
 
 def total(cast: Cast) -> ExaminedField:
@@ -66,6 +76,20 @@ def test_each_period_has_the_floor_of_its_own_policy(cast: Cast) -> None:
     activate_policy(actor=Actor(cast.manager), policy=policy)
     examine(cast.document_type, [(0.8, True)])
     assert {value.confidence: value.floor for value in total(cast).values} == {0.9: 0.2, 0.8: 0.1}
+
+
+def test_a_field_that_decides_only_since_then_raises_no_floor_of_before(cast: Cast) -> None:
+    """While it did not decide, values of it lay in documents of band AUTO too, which were looked at least."""
+    document_type = cast.document_type
+    publish(document_type, required=["date"])
+    policy = document_type.policies.get()
+    policy.rules |= {"fields": {"/total": {"auto": None, "review": 0.6}}, "audit_auto_share": 0.02}
+    policy.rules |= {"audit_sampled_share": AUDIT_SHARE, "full_examination_share": AUDIT_SHARE}
+    policy.save()
+    examine(document_type, [(0.9, True)])
+    publish(document_type, required=["date", "total"])
+    examine(document_type, [(0.8, True)])
+    assert {value.confidence: value.floor for value in total(cast).values} == {0.9: 0.02, 0.8: AUDIT_SHARE}
 
 
 @pytest.mark.parametrize("reason", ["stopped_by_monitor", "not_certified"])
@@ -142,7 +166,7 @@ def test_it_costs_the_same_queries_for_more_labels(
     set_audits(cast.document_type)
     for _ in range(2):
         examine(cast.document_type, [(0.9, True)] * 3)
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             examined_fields(cast.document_type)
 
 
