@@ -127,9 +127,10 @@ def lock_rollups(project_id: int) -> None:
     Project.objects.select_for_update(no_key=True).only("pk").get(pk=project_id)
 
 
-def withdraw_labels(project_id: int, task_id: int, field_paths: Iterable[str]) -> set[str]:
-    """Take the labels of a task out of the sample, and out of the roll-ups where they are in; return which they were.
+def withdraw_labels(project_id: int, task_id: int, field_paths: Iterable[str]) -> dict[str, bool | None]:
+    """Take the labels of a task out of the sample, and out of the roll-ups where they are in.
 
+    Return, by field path, what they had said of the reader: right, wrong, or None for what nobody could read.
     What an adjudication decided replaces them, so that no field of a document counts twice.
     """
     lock_rollups(project_id)
@@ -140,7 +141,7 @@ def withdraw_labels(project_id: int, task_id: int, field_paths: Iterable[str]) -
             add_label(sums, label, times=-1)
     add_to_rollups(project_id, sums)
     FieldReview.objects.filter(pk__in=[label.pk for label in labels]).update(is_in_sample=False)
-    return {label.field_path for label in labels}
+    return {label.field_path: label.is_correct for label in labels}
 
 
 def add_to_rollups(project_id: int, sums: Sums) -> None:

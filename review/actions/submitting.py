@@ -111,7 +111,8 @@ def _accept(outcome: Outcome) -> Record:
     """Make labels, a revision of the record and a stored document of a review or an adjudication."""
     task, document = outcome.detail.task, outcome.document
     first_id = task.first_task_id if outcome.is_adjudicated else None
-    counted = withdraw_labels(task.project_id, first_id, outcome.examined) if first_id is not None else outcome.counted
+    withdrawn = withdraw_labels(task.project_id, first_id, outcome.examined) if first_id is not None else {}
+    counted = outcome.counted if first_id is None else withdrawn.keys()
     labels = FieldReview.objects.bulk_create(field_reviews(outcome, counted))
     values, provenance = record_content(outcome)
     run, reviewer = outcome.detail.run, outcome.reviewer
@@ -121,7 +122,9 @@ def _accept(outcome: Outcome) -> Record:
     )
     if outcome.is_adjudicated:
         settle_dispute(outcome.detail, _answers(outcome), labels)
-        recount(outcome.detail, counted)
+        # To count anew goes through all audits of a field, while others wait: only where the count is another.
+        decided = {label.field_path: label.is_correct for label in labels}
+        recount(outcome.detail, [path for path, said in withdrawn.items() if said != decided[path]])
     elif task.kind == TaskKind.REVIEW:
         watch_labels(outcome.detail, document.sha256, labels)
         draw_second_review(outcome.detail, reviewer)

@@ -106,7 +106,13 @@ def test_an_error_that_was_none_counts_no_more(cast: Cast, second: User) -> None
     assert monitor() == count_of([False])
 
 
-def test_a_decision_for_the_first_reviewer_changes_nothing(cast: Cast, second: User) -> None:
+def test_a_decision_for_the_first_reviewer_changes_nothing(
+    cast: Cast, second: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count(*_: object) -> list[object]:
+        raise AssertionError("all audits are gone through for nothing")
+
+    monkeypatch.setattr("review.actions._monitors.audits_since", count)
     settle(cast, second, WRONG, RIGHT, WRONG)
     assert monitor() == count_of([True])
 
