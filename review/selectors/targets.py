@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import BigIntegerField, Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models import (
+    BigIntegerField,
+    BooleanField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.functions import Coalesce
 
 from review.exceptions import NotFoundError
@@ -18,6 +28,7 @@ from review.models import (
     FieldMonitor,
     FieldReview,
     FieldTarget,
+    PolicyState,
     Project,
     Rollout,
     RolloutStage,
@@ -117,21 +128,36 @@ def uncertified_paths(document_type: DocumentType, engine_version_id: int, rules
     """Return the fields with a target that went by a certificate once, and have none for this engine version.
 
     Rows as `*`. A certificate speaks of the confidences of exactly one version: another calibrator, or none, says other
-    numbers of the same evidence. It holds for limits that are at least as strict. A field that never went by one (no
-    policy with a certificate of it was ever in force) is none of them: its limits were set by hand, and its target only
-    watches. So a draft changes nothing.
+    numbers of the same evidence. It holds for limits that are at least as strict, and for a target that asks no more
+    than was certified. A field that never went by one (no policy with a certificate of it was ever in force) is none of
+    them: its limits were set by hand, and its target only watches. So a draft changes nothing.
     """
-    targets = FieldTarget.objects.filter(document_type=document_type, is_active=True)
-    known = FieldCertificate.objects.filter(document_type=document_type, field_path__in=targets.values("field_path"))
+    target = FieldTarget.objects.filter(document_type=document_type, field_path=OuterRef("field_path"), is_active=True)
+    known = FieldCertificate.objects.filter(document_type=document_type).annotate(
+        asked_share=Subquery(target.values("wrong_share")[:1]),
+        asked_confidence=Subquery(target.values("confidence")[:1]),
+        asked_at=Subquery(target.values("set_at")[:1]),
+    )
+    is_enough = _is_enough_for(F("asked_share"), F("asked_confidence"), F("asked_at"))
+    known = known.filter(asked_share__isnull=False).annotate(is_enough=ExpressionWrapper(is_enough, BooleanField()))
     bound, certified = set(), set()
-    columns = ("field_path", "engine_version", "threshold", "policy__activated_at")
-    for path, version_id, threshold, activated_at in known.values_list(*columns):
+    columns = ("field_path", "engine_version", "threshold", "policy__activated_at", "is_enough")
+    for path, version_id, threshold, activated_at, is_enough_for_it in known.values_list(*columns):
         if activated_at is not None:
             bound.add(path)
         # A limit that went through a form has lost its last digits.
-        if version_id == engine_version_id and threshold is not None:
+        if version_id == engine_version_id and threshold is not None and is_enough_for_it:
             certified |= {path} if rules.thresholds_for(path).review >= threshold - _ROUNDED else set()
     return frozenset(bound - certified)
+
+
+def _is_enough_for(wrong_share: F, confidence: F, set_at: F) -> Q:
+    """Return the condition on certificates that they keep a target, whose columns are given.
+
+    What the policy in force was certified for goes on where its target was changed since: until the next draft.
+    """
+    is_kept = Q(target__lte=wrong_share, confidence__gte=confidence)
+    return is_kept | Q(policy__state=PolicyState.ACTIVE, policy__activated_at__lte=set_at)
 
 
 def targets_left_behind() -> QuerySet[FieldTarget]:
@@ -146,7 +172,11 @@ def targets_left_behind() -> QuerySet[FieldTarget]:
         output_field=BigIntegerField(),
     )
     own = FieldCertificate.objects.filter(document_type=OuterRef("document_type"), field_path=OuterRef("field_path"))
-    of_reader = own.filter(engine_version=OuterRef("reads"), threshold__isnull=False)
+    of_reader = own.filter(
+        _is_enough_for(OuterRef("wrong_share"), OuterRef("confidence"), OuterRef("set_at")),
+        engine_version=OuterRef("reads"),
+        threshold__isnull=False,
+    )
     active = FieldTarget.objects.filter(is_active=True).annotate(reads=reads)
     once = own.filter(policy__activated_at__isnull=False)
     return active.filter(Exists(once), reads__isnull=False).exclude(Exists(of_reader))

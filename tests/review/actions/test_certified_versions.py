@@ -24,7 +24,7 @@ from review.routing.policy import PolicyRules
 from review.routing.reasons import Reason
 from review.selectors.access import SYSTEM, Actor
 from review.selectors.rollouts import access_rollout
-from review.selectors.targets import uncertified_paths
+from review.selectors.targets import left_behind_in, uncertified_paths
 from review.tasks_comparison import compare_versions
 from review.tasks_models import forget_models
 from tests.conftest import Cast
@@ -173,3 +173,36 @@ def test_a_target_that_was_removed_holds_nothing_back(cast: Cast, certified: Rou
     assert behind(cast, other) == {"/total"}
     remove_target(actor=Actor(cast.manager), target=FieldTarget.objects.get())
     assert behind(cast, other) == frozenset()
+
+
+def test_a_certificate_of_a_looser_target_certifies_no_version_that_comes_later(
+    cast: Cast, certified: RoutingPolicy
+) -> None:
+    """The promise that the limits in force were drafted for goes on; another one has to be certified."""
+    promise(cast.document_type, cast.manager, TARGET / 2)
+    assert behind(cast, champion()) == frozenset(), "a target that was changed holds nothing back before the next draft"
+    by_hand = draft_policy(
+        actor=Actor(cast.manager),
+        document_type=cast.document_type,
+        rules=certified.rules | {"fields": {"/total": {"auto": None, "review": 0.9}}},
+    )
+    activate_policy(actor=Actor(cast.manager), policy=by_hand)
+    assert behind(cast, champion()) == {"/total"}
+    activate_policy(actor=Actor(cast.manager), policy=certified)
+    assert behind(cast, champion()) == {"/total"}, "brought back, it was drafted for another promise"
+    promise(cast.document_type, cast.manager, TARGET)
+    activate_policy(actor=Actor(cast.manager), policy=by_hand)
+    assert behind(cast, champion()) == frozenset()
+    FieldTarget.objects.update(confidence=0.99)
+    assert behind(cast, champion()) == {"/total"}
+
+
+def test_managers_are_told_of_a_target_that_only_a_looser_certificate_is_there_for(
+    cast: Cast, certified: RoutingPolicy
+) -> None:
+    rolled_out(cast, champion(), RolloutStage.LIVE)
+    assert not left_behind_in(cast.project).exists()
+    promise(cast.document_type, cast.manager, TARGET / 2)
+    assert not left_behind_in(cast.project).exists()
+    activate_policy(actor=Actor(cast.manager), policy=certified)
+    assert left_behind_in(cast.project).exists()
