@@ -118,11 +118,14 @@ def what_the_reader_said(confidence: float, evidence: Mapping[str, Any] | None) 
     return numbers.pop(READER_CONFIDENCE, confidence), numbers
 
 
-def calibrators_of(version: EngineVersion) -> Mapping[str, Calibrator]:
-    """Return the maps of a calibrated version by field, rows as `*`; none of one that is not calibrated."""
+def calibrators_of(version: EngineVersion, evidence: EngineVersion | None = None) -> Mapping[str, Calibrator]:
+    """Return the maps of a calibrated version by field, rows as `*`; none of one that is not calibrated.
+
+    `evidence`, its `evidence_version`, spares a query where it is at hand.
+    """
     if version.calibrator is None:
         return {}
-    digest = evidence_version(version).digest
+    digest = (evidence or evidence_version(version)).digest
     stored = json.loads(bytes(version.calibrator.payload))
     return {
         path: calibrator_from_json(data["calibrator"])
@@ -131,6 +134,6 @@ def calibrators_of(version: EngineVersion) -> Mapping[str, Calibrator]:
     }
 
 
-def calibrated_paths(version: EngineVersion | None) -> Collection[str]:
-    """Return the fields, rows as `*`, of which a version's confidence is calibrated."""
-    return calibrators_of(version).keys() if version is not None else ()
+def calibrated_paths(version: EngineVersion | None, evidence: EngineVersion | None = None) -> Collection[str]:
+    """Return the fields, rows as `*`, of which a version's confidence is calibrated; `evidence`: `calibrators_of`."""
+    return calibrators_of(version, evidence).keys() if version is not None else ()

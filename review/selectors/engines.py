@@ -1,5 +1,7 @@
 """Engine versions: which one is meant, what it was declared as or composed of, and whether it has proven itself."""
 
+from collections.abc import Collection, Mapping
+
 from django.db.models import QuerySet
 
 from inference.types import VlmSpec
@@ -49,13 +51,37 @@ def base_id_of(version: EngineVersion) -> int:
 
 def evidence_version(version: EngineVersion) -> EngineVersion:
     """Return the version without its calibrator: whose evidence a calibrator is bound to."""
-    if version.calibrator_id is None:
-        return version
-    if version.locator_id is None:
-        return base_of(version)
-    return EngineVersion.objects.select_related("base").get(
-        base=version.base_id, locator=version.locator_id, calibrator=None
-    )
+    return evidence_versions([version])[version.pk]
+
+
+def evidence_versions(versions: Collection[EngineVersion]) -> Mapping[int, EngineVersion]:
+    """Return `evidence_version` of each, by its id; one query at most, where the calibrators' trainings are at hand."""
+    found: dict[int, EngineVersion] = {}
+    unknown: list[EngineVersion] = []
+    for version in versions:
+        if version.calibrator_id is None:
+            found[version.pk] = version
+        elif version.locator_id is None:
+            found[version.pk] = base_of(version)
+        elif (learned_on := _learned_on_same_evidence(version)) is not None:
+            found[version.pk] = learned_on
+        else:
+            unknown.append(version)
+    if unknown:
+        of_locator = EngineVersion.objects.filter(locator__in={one.locator_id for one in unknown}, calibrator=None)
+        known = {(one.base_id, one.locator_id): one for one in of_locator.select_related("base")}
+        found |= {one.pk: known[one.base_id, one.locator_id] for one in unknown}
+    return found
+
+
+def _learned_on_same_evidence(version: EngineVersion) -> EngineVersion | None:
+    """Return the version on which the calibrator was learned, None where it is not the one that it stands on here."""
+    run = version.calibrator.training_run if version.calibrator is not None else None
+    learned_on = run.base if run is not None else None
+    if learned_on is None or learned_on.calibrator_id is not None:
+        return None
+    is_same = (learned_on.base_id, learned_on.locator_id) == (version.base_id, version.locator_id)
+    return learned_on if is_same else None
 
 
 def is_declared(version: EngineVersion) -> bool:

@@ -111,7 +111,9 @@ def comparisons_with(
     found = EvaluationComparison.objects.filter(
         regression_set__in=sets, is_whole=True, run_b__engine_version__in=versions
     )
-    known = found.select_related("regression_set", "run_a", "run_b").order_by("pk")
+    # Who was compared is asked for, not how each document came out.
+    results = [f"{run}__{name}" for run in ("run_a", "run_b") for name in ("results", "outcomes")]
+    known = found.select_related("run_a", "run_b").defer(*results).order_by("pk")
     return {(one.regression_set_id, one.run_a.engine_version_id, one.run_b.engine_version_id): one for one in known}
 
 

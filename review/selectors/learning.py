@@ -19,10 +19,10 @@ from review.models import (
     WorkState,
 )
 from review.selectors.calibration import calibrated_paths
-from review.selectors.engines import base_of, evidence_version
+from review.selectors.engines import base_of, evidence_versions
 from review.selectors.evaluation import comparisons_with, newest_sets_of
-from review.selectors.gate import Gate, gate_for
-from review.selectors.rollouts import champion_of, reads_without_rollout, rollouts_among
+from review.selectors.gate import Gate, gate_for, n_that_taught_each
+from review.selectors.rollouts import read_without_rollouts, rollouts_among
 from review.selectors.schemas import column_paths, spec_of
 from review.selectors.training import training_runs_for
 
@@ -33,10 +33,15 @@ _ON_ITS_WAY = (RolloutStage.SHADOW, RolloutStage.CANARY)
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Which version reads a document type now, None where nothing was read; `calibrated`: for which of its fields."""
+    """Which version reads a document type now, None where nothing was read.
+
+    `evidence` is the version without its calibrator; `calibrated` are the fields, rows as `*`, of which its confidence
+    is calibrated.
+    """
 
     document_type: DocumentType
     version: EngineVersion | None
+    evidence: EngineVersion | None
     calibrated: frozenset[str]
 
     @property
@@ -47,17 +52,18 @@ class Reads:
         return self.version is not None and not (self.calibrated and self.calibrated.issuperset(paths))
 
 
-def reads_now(document_type: DocumentType) -> Reads:
-    """Return what reads a document type, and of which fields, rows as `*`, its confidence is calibrated."""
-    version = champion_of(document_type)
-    return Reads(document_type, version, frozenset(calibrated_paths(version)))
+def reads_of(versions: Collection[tuple[DocumentType, EngineVersion | None]]) -> list[Reads]:
+    """Return what is to be known of the version that reads each type; one query where a calibrator has a locator."""
+    evidence = evidence_versions([version for _type, version in versions if version is not None])
+    found = [(one, version, evidence[version.pk] if version is not None else None) for one, version in versions]
+    return [Reads(one, version, seen, frozenset(calibrated_paths(version, seen))) for one, version, seen in found]
 
 
-def reads_among(types: Iterable[DocumentType], rollouts: Collection[Rollout]) -> list[Reads]:
-    """Return what reads each of several types, whose roll-outs that have not ended are at hand."""
+def reads_among(types: Collection[DocumentType], rollouts: Collection[Rollout]) -> list[Reads]:
+    """Return what reads each of several types, whose roll-outs that have not ended are at hand; two queries at most."""
     live = {one.document_type_id: one.engine_version for one in rollouts if one.stage == RolloutStage.LIVE}
-    versions = [(one, live.get(one.pk) or reads_without_rollout(one)) for one in types]
-    return [Reads(one, version, frozenset(calibrated_paths(version))) for one, version in versions]
+    others = read_without_rollouts([one for one in types if one.pk not in live])
+    return reads_of([(one, live.get(one.pk) or others.get(one.pk)) for one in types])
 
 
 def read_uncalibrated(types: Collection[DocumentType]) -> list[Reads]:
@@ -120,23 +126,25 @@ class Offer:
 def offers_of(
     made: Iterable[tuple[TrainingRun, EngineVersion]], reads: Collection[Reads], rollouts: Collection[Rollout]
 ) -> Mapping[int, Offer]:
-    """Return, by the id of the training, where the version that came of it may go.
+    """Return, by the id of the training, where the version that came of it may go; three queries at most.
 
     `reads`: who reads each type; `rollouts` are `rollouts_among` the types and these versions.
     """
     by_type = {one.document_type.pk: one for one in reads}
     pairs = {run.pk: (run, version, by_type[run.document_type_id]) for run, version in made if run.document_type_id}
     offers = {pk: _offer(*pair, rollouts) for pk, pair in pairs.items()}
-    wanted = {pk for pk, offer in offers.items() if offer.is_possible}
+    wanted = [pk for pk, offer in offers.items() if offer.is_possible]
     if not wanted:
         return offers
     sets = newest_sets_of([pairs[pk][2].document_type for pk in wanted])
     compared = comparisons_with(list(sets.values()), [pairs[pk][1] for pk in wanted]) if sets else {}
+    judged = {pk: sets[type_id] for pk in wanted if (type_id := pairs[pk][2].document_type.pk) in sets}
+    n_taught = dict(zip(judged, n_that_taught_each([(judged[pk], pairs[pk][1]) for pk in judged]), strict=True))
     for pk in wanted:
         _run, version, of_type = pairs[pk]
-        champion, kept = of_type.version, sets.get(of_type.document_type.pk)
+        champion, kept = of_type.version, judged.get(pk)
         comparison = compared.get((kept.pk, champion.pk, version.pk)) if kept and champion else None
-        offers[pk] = replace(offers[pk], gate=gate_for(version, champion, kept, comparison))
+        offers[pk] = replace(offers[pk], gate=gate_for(champion, kept, comparison, n_taught.get(pk, 0)))
     return offers
 
 
@@ -149,12 +157,12 @@ def _offer(run: TrainingRun, version: EngineVersion, reads: Reads, rollouts: Ite
         is_reading=champion is not None and champion.pk == version.pk,
         rollout=own,
         is_behind=any(one.stage in _ON_ITS_WAY and one.engine_version_id != version.pk for one in of_type),
-        is_outdated=champion is not None and run.base_id != _learned_on(run, champion).pk,
+        is_outdated=champion is not None and run.base_id != _learned_on(run, champion, reads.evidence).pk,
     )
 
 
-def _learned_on(run: TrainingRun, champion: EngineVersion) -> EngineVersion:
-    return evidence_version(champion) if run.kind == ModelKind.CALIBRATOR else base_of(champion)
+def _learned_on(run: TrainingRun, champion: EngineVersion, evidence: EngineVersion | None) -> EngineVersion:
+    return evidence if run.kind == ModelKind.CALIBRATOR and evidence is not None else base_of(champion)
 
 
 def learned_by_itself() -> QuerySet[TrainingRun]:

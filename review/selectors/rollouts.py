@@ -1,8 +1,8 @@
 """Who reads the documents of a type."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from review.exceptions import NotFoundError
 from review.models import (
@@ -105,20 +105,31 @@ def champion_of(document_type: DocumentType) -> EngineVersion | None:
 
 def reads_without_rollout(document_type: DocumentType) -> EngineVersion | None:
     """Return the version that reads a type where none is live."""
-    declared = document_type.project.engine_version
-    if declared is not None:
+    return read_without_rollouts([document_type]).get(document_type.pk)
+
+
+def read_without_rollouts(types: Collection[DocumentType]) -> Mapping[int, EngineVersion]:
+    """Return `reads_without_rollout` of several types, by the type's id; one query, none where all is declared."""
+    declared = {one.pk: one.project.engine_version for one in types if one.project.engine_version is not None}
+    others = [one.pk for one in types if one.pk not in declared]
+    if not others:
         return declared
-    tried = Rollout.objects.filter(document_type=document_type).values("engine_version")
-    runs = ExtractionRun.objects.filter(document__document_type=document_type, role=RunRole.MAIN)
-    newest = runs.exclude(engine_version__in=tried).select_related("engine_version__base").order_by("-pk").first()
-    return newest.engine_version if newest is not None else None
+    tried = Rollout.objects.filter(document_type=OuterRef("document__document_type")).values("engine_version")
+    runs = ExtractionRun.objects.filter(document__document_type=OuterRef("pk"), role=RunRole.MAIN)
+    last = Subquery(runs.exclude(engine_version__in=tried).order_by("-pk").values("pk")[:1])
+    newest = ExtractionRun.objects.filter(pk__in=DocumentType.objects.filter(pk__in=others).values(last=last))
+    read = newest.select_related("document", "engine_version__base", "engine_version__calibrator")
+    return declared | {run.document.document_type_id: run.engine_version for run in read}
 
 
 def rollouts_among(types: Collection[DocumentType], versions: Collection[EngineVersion]) -> list[Rollout]:
     """Return the roll-outs of types that have not ended, and those of these versions that have, oldest first."""
     wanted = ~Q(stage=RolloutStage.RETIRED) | Q(engine_version__in=versions)
     found = Rollout.objects.filter(wanted, document_type__in=types)
-    return list(found.select_related("engine_version__base", "engine_version__calibrator").order_by("pk"))
+    # What a calibrator was learned on is the evidence that it goes by.
+    learned = "engine_version__calibrator__training_run"
+    known = found.select_related("engine_version__base", f"{learned}__base").defer(f"{learned}__snapshot")
+    return list(known.order_by("pk"))
 
 
 def challenger_of(document_type: DocumentType) -> Rollout | None:

@@ -10,9 +10,8 @@ from django.utils.translation import gettext
 
 from review import words
 from review.models import DocumentType, RoutingPolicy
-from review.selectors.calibration import calibrated_paths
 from review.selectors.document_types import active_policy
-from review.selectors.learning import Reads
+from review.selectors.learning import Reads, reads_of
 from review.selectors.schemas import spec_of
 from review.selectors.what_if import ErrorEstimate, PolicyOutcome, RoutedDocuments, parse_rules
 
@@ -149,7 +148,7 @@ def policy_page(
     ]
     fields[0] = _row(("", "", 0.0), rules.default.as_json(), now, then)
     plain = rules.as_json()
-    reads = Reads(document_type, routed.engine, frozenset(calibrated_paths(routed.engine)))
+    (reads,) = reads_of([(document_type, routed.engine)])
     known = [field for field in fields if field.error_then is not None and field.error_then.point is not None]
     return PolicyPage(
         active=active[0] if active is not None else None,
