@@ -178,7 +178,7 @@ def targets_left_behind() -> QuerySet[FieldTarget]:
         threshold__isnull=False,
     )
     active = FieldTarget.objects.filter(is_active=True).annotate(reads=reads)
-    once = own.filter(policy__activated_at__isnull=False)
+    once = own.filter(policy__activated_at__isnull=False, threshold__isnull=False)
     return active.filter(Exists(once), reads__isnull=False).exclude(Exists(of_reader))
 
 

@@ -206,3 +206,15 @@ def test_managers_are_told_of_a_target_that_only_a_looser_certificate_is_there_f
     assert not left_behind_in(cast.project).exists()
     activate_policy(actor=Actor(cast.manager), policy=certified)
     assert left_behind_in(cast.project).exists()
+
+
+def test_a_target_that_was_never_certified_is_of_no_earlier_version(cast: Cast, client: Client) -> None:
+    set_audits(cast.document_type)
+    examine(cast.document_type, [(LOW, True)])
+    read_by(cast.document_type, champion())
+    promise(cast.document_type, cast.manager, TARGET)
+    assert certify(cast).certificates.get().threshold is None
+    rolled_out(cast, as_good(cast), RolloutStage.LIVE)
+    client.force_login(cast.manager)
+    html = client.get(reverse("documents", args=[cast.project.slug])).content.decode()
+    assert "is certified of an earlier version" not in html
