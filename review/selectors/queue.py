@@ -14,7 +14,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from review.models import DocumentType, Membership, Project, ReviewTask, Role, TaskState, User
-from review.selectors.review_tasks import is_free, tasks_for
+from review.selectors.review_tasks import holder_at, is_free, tasks_for
 
 PAGE_SIZE = 50
 AGES: Mapping[str, tuple[timedelta, timedelta | None]] = {
@@ -109,7 +109,7 @@ def queue_rows(project: Project, chosen: QueueFilter, *, now: datetime | None = 
         tasks = tasks.filter(Q(priority__lt=priority) | Q(priority=priority, pk__gt=task_id))
     # One more than is shown tells whether there is a next page.
     found = list(tasks[: PAGE_SIZE + 1])
-    rows = [QueueRow(task, (now - task.created_at).total_seconds(), _holder(task, now)) for task in found[:PAGE_SIZE]]
+    rows = [QueueRow(task, (now - task.created_at).total_seconds(), holder_at(task, now)) for task in found[:PAGE_SIZE]]
     return rows, len(found) > PAGE_SIZE
 
 
@@ -155,8 +155,3 @@ def _by_reason(tasks: QuerySet[ReviewTask]) -> tuple[tuple[str, int], ...]:
         for reason in dict.fromkeys(reasons or ()):
             counts[reason] += n
     return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def _holder(task: ReviewTask, now: datetime) -> User | None:
-    is_live = task.lease_expires_at is not None and task.lease_expires_at > now
-    return task.lease_holder if is_live else None

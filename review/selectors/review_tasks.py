@@ -113,6 +113,12 @@ def is_free(now: datetime) -> Q:
     return Q(lease_expires_at=None) | Q(lease_expires_at__lte=now)
 
 
+def holder_at(task: ReviewTask, now: datetime) -> User | None:
+    """Return who holds the task at this moment; a lease that has run out is nobody's."""
+    is_live = task.lease_expires_at is not None and task.lease_expires_at > now
+    return task.lease_holder if is_live else None
+
+
 def tasks_for(
     project: Project,
     *,

@@ -6,6 +6,7 @@ from mimetypes import guess_type
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from review.actions.document_types import change_document_type
@@ -25,7 +26,7 @@ from review.selectors.document_types import document_types_for
 from review.selectors.documents import DocumentDetail, document_detail
 from review.selectors.events import latest_event_id
 from review.selectors.raw_answers import raw_answers_of
-from review.selectors.review_tasks import tasks_for
+from review.selectors.review_tasks import holder_at, tasks_for
 from review.web.document_view import field_rows, page_views, revisions
 from review.web.files import send_file
 from review.web.pages import page, render_in_project
@@ -49,7 +50,7 @@ def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) ->
         "pages": page_views(detail),
         "revisions": revisions(list(detail.records), fields, [field.path for field in detail.fields]),
         "task": task,
-        "is_in_hand": task is not None and task.lease_holder == actor.user,
+        "is_in_hand": task is not None and holder_at(task, timezone.now()) == actor.user,
         # Looked up for whoever has asked for them.
         "types": document_types_for(found.project) if "retype" in request.GET else (),
         # Looked up where there are any: the document says so.

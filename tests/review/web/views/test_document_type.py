@@ -129,3 +129,27 @@ def test_the_desk_is_told(cast: Cast, document: Document) -> None:
     page = client.get(reverse("desk", args=[cast.project.slug])).content.decode()
     assert '{"slug": "invoice", "label": "Invoice"}' in page
     assert 'data-act="type"' in page
+
+
+def test_who_may_not_move_it_is_shown_no_form_for_it(
+    clients: dict[str, Client], cast: Cast, document: Document
+) -> None:
+    for who in ("viewer", "reviewer"):
+        assert 'id="retype-to"' not in shown(clients[who], cast, document, "?retype")
+    hold(cast.reviewer)
+    assert 'id="retype-to"' in shown(clients["reviewer"], cast, document, "?retype")
+
+
+def test_nothing_is_offered_for_a_lease_that_has_run_out(reviewer: Client, cast: Cast, document: Document) -> None:
+    hold(cast.reviewer)
+    ReviewTask.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    html = shown(reviewer, cast, document, "?retype")
+    assert MOVE not in html
+    assert 'id="retype-to"' not in html
+    assert reviewer.post(address(cast, document), {"document_type": "invoice"}).status_code == 403
+
+
+def test_the_desk_of_a_single_type_tells_of_no_key_for_types(reviewer: Client, cast: Cast) -> None:
+    page = reviewer.get(reverse("desk", args=[cast.project.slug])).content.decode()
+    assert "nobody can use the document" in page
+    assert "say which document type it is" not in page
