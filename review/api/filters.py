@@ -45,15 +45,20 @@ class StrictFilterBackend(DjangoFilterBackend):
 class TypeFilter(django_filters.CharFilter):
     """Keeps what is of a document type; one that the project does not have is refused, as any typo is."""
 
-    def __init__(self, field_name: str) -> None:
-        super().__init__(field_name=field_name, max_length=50, help_text="The slug of a document type.")
+    def __init__(self, field_name: str, help_text: str = "The slug of a document type.") -> None:
+        super().__init__(field_name=field_name, max_length=50, help_text=help_text)
+
+    @property
+    def parameter(self) -> str:
+        """The query parameter that the type stands in."""
+        return str(next(name for name, one in self.parent.filters.items() if one is self))
 
     def filter(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
         """Return what is of the type; raise ValidationError where there is no such type."""
         if value:
             project = self.parent.request.parser_context["view"].project
             if not document_types_for(project).filter(slug=value).exists():
-                raise ValidationError({"document_type": [_("This project has no document type of this name.")]})
+                raise ValidationError({self.parameter: [_("This project has no document type of this name.")]})
         filtered: QuerySet[Any] = super().filter(queryset, value)
         return filtered
 
@@ -66,7 +71,7 @@ class DocumentFilter(django_filters.FilterSet):
     )
     band = django_filters.ChoiceFilter(field_name="band", choices=BAND_CHOICES)
     document_type = TypeFilter("document_type__slug")
-    suggested_type = TypeFilter("suggested_type__slug")
+    suggested_type = TypeFilter("suggested_type__slug", "The slug of another type that the first page looks like.")
     received_after = django_filters.IsoDateTimeFilter(
         field_name="received_at", lookup_expr="gte", validators=_MOMENTS, help_text="From this moment on."
     )

@@ -174,6 +174,8 @@ def test_a_list_is_filtered(cast: Cast, as_viewer: APIClient, query: dict[str, s
         {"received_before": "9999-12-31T23:59:59-23:59"},
         {"filename": "a\0b"},
         {"document_type": "x" * 51},
+        {"document_type": "no-such"},
+        {"suggested_type": "no-such"},
         {"statsu": "stored"},
         {"project": "elsewhere"},
     ],
