@@ -48,7 +48,8 @@ class Command(BaseCommand):
             raise CommandError(f"The side {changed} is no longer what the snapshot froze. Nothing written.") from None
         except PageChangedError as changed:
             raise CommandError(
-                f"The picture of {changed} is missing or is no longer what was opened. Nothing written."
+                f"The picture of {changed} is missing or is no longer what was opened. Nothing written. "
+                "Put the file back."
             ) from None
         except StorageFullError:
             raise CommandError(f"There is no room for {out}; nothing was written.") from None
