@@ -29,6 +29,18 @@ def test_what_looks_like_another_type_moves_with_two_keys_and_the_next_task_come
     expect(page.locator("#desk-notice")).to_contain_text("Moved to “Invoice”")
 
 
+def test_enter_on_the_choice_moves_it_also_where_a_button_opened_the_dialog(house: ServedHouse, visit: Visit) -> None:
+    seeded = house.project("lookalike", 2)
+    rui = visit(seeded)
+    page = rui.open_desk()
+    page.locator("[data-act=type]").click()
+    expect(page.locator("#type-choice")).to_be_focused()
+    rui.press("Enter")
+    expect(page.locator("#desk-title")).to_have_text("receipt 000002.jpg")
+    expect(page.locator("#type-dialog")).to_be_hidden()
+    assert house.state(seeded.tasks[0]) == "cancelled"
+
+
 def test_a_type_that_is_right_after_all_is_said_to_be_and_the_work_goes_on(house: ServedHouse, visit: Visit) -> None:
     seeded = house.project("lookalike")
     rui = visit(seeded)

@@ -10,7 +10,12 @@ export class Types {
     this.dialog = document.getElementById("type-dialog");
     this.choice = document.getElementById("type-choice");
     // Enter on a list of choices sends nothing by itself.
-    this.choice?.addEventListener("keydown", (event) => event.key === "Enter" && this.dialog.close("move"));
+    this.choice?.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      // Closing moves the focus: the same key would press the button that opened the dialog once more.
+      event.preventDefault();
+      this.dialog.close("move");
+    });
     this.dialog?.addEventListener("close", () => this.dialog.returnValue === "move" && this.move(this.choice.value));
   }
 
