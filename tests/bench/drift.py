@@ -92,7 +92,8 @@ class House:
     def __init__(self, slug: str, drift: Drift, seed: int) -> None:
         self.drift = drift
         # Each house has chances of its own: what happens in one before the turn says nothing of the next.
-        self.random = random.Random(f"{seed} {slug}")
+        self.salt = f"{seed} {slug}"
+        self.random = random.Random(self.salt)
         project = worlds.make_project(slug)
         rules = PolicyRules(
             default=Thresholds(auto=None, review=0.0),
@@ -174,6 +175,8 @@ def _brought_to(house: House, folder: Path) -> Rollout:
         disagreement_share=1.0,
         canary_share=drift.canary_share,
     )
+    # Which documents it reads is drawn with a salt that nobody can guess: a run with it could not be repeated.
+    Rollout.objects.filter(pk=rollout.pk).update(salt=house.salt)
     house.challenger = version.pk
     for _ in range(drift.n_shadow):
         house.send()

@@ -61,10 +61,11 @@ def test_a_canary_that_turns_bad_is_rolled_back_by_what_it_read_itself(
 ) -> None:
     found = stopped(RolloutStage.CANARY, tmp_path, capsys, canary_share=0.5)
     assert found.is_stopped
-    assert 3 <= found.n_audits == found.n_of_challenger < found.n_documents <= 60
+    # How many others come between is chance: the first three may all be its own.
+    assert 3 <= found.n_audits == found.n_of_challenger <= found.n_documents <= 60
     assert FIELD in found.ended_because
     rollout = Rollout.objects.get()
-    assert rollout.stage == RolloutStage.RETIRED
+    assert (rollout.stage, rollout.salt) == (RolloutStage.RETIRED, "5 house")
     # Its own monitor has seen what it read, the field's everything.
     n_own, n_all = (state["n_documents"] for state in (rollout.monitors[FIELD], FieldMonitor.objects.get().state))
     assert n_own == found.n_audits_before + found.n_audits < n_all
