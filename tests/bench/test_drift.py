@@ -61,8 +61,8 @@ def test_a_canary_that_turns_bad_is_rolled_back_by_what_it_read_itself(
 ) -> None:
     found = stopped(RolloutStage.CANARY, tmp_path, capsys, canary_share=0.5)
     assert found.is_stopped
-    # How many others come between is chance: the first three may all be its own.
-    assert 3 <= found.n_audits == found.n_of_challenger <= found.n_documents <= 60
+    # Which documents it reads is chance: the first two may both be its own, and wrong. One alone stops nothing.
+    assert 2 <= found.n_audits == found.n_of_challenger <= found.n_documents <= 60
     assert FIELD in found.ended_because
     rollout = Rollout.objects.get()
     assert (rollout.stage, rollout.salt) == (RolloutStage.RETIRED, "5 house")

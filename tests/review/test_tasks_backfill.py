@@ -257,3 +257,16 @@ def test_a_batch_that_is_over_has_counted_no_attempt(cast: Cast, version: Engine
     take_in(cast, "one", "two")
     backfill(cast.project)
     assert set(PageRead.objects.values_list("n_attempts", flat=True)) == {1}
+
+
+def test_what_was_in_a_batch_that_took_its_process_with_it_is_asked_alone(
+    cast: Cast, version: EngineVersion, asked: list[int]
+) -> None:
+    (document,) = take_in(cast, "two pages", kind="TIFF", n_pages=2)
+    open_document(document.pk)
+    suspect, other = PageRead.objects.order_by("pk")
+    PageRead.objects.filter(pk=suspect.pk).update(n_attempts=1)
+    backfill(cast.project)
+    assert asked == [1], "the other one, in a batch without it"
+    found = PageRead.objects.order_by("pk").values_list("pk", "state", "n_attempts")
+    assert list(found) == [(suspect.pk, "read", 2), (other.pk, "read", 1)]
