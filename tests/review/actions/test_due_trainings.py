@@ -125,6 +125,22 @@ def test_counting_begins_anew_once_another_evidence_reads(cast: Cast) -> None:
     assert TrainingRun.objects.get(kind=ModelKind.CALIBRATOR).base == located
 
 
+def test_what_another_type_was_trained_on_since_is_no_training_of_this_one(cast: Cast) -> None:
+    overconfident(cast.document_type, EVERY)
+    without_locator(cast.document_type)
+    newest = FieldReview.objects.order_by("-pk").values_list("pk", flat=True)[0]
+    TrainingRun.objects.create(
+        project=cast.project,
+        document_type=factories.make_document_type(cast.project, "invoice"),
+        kind=ModelKind.CALIBRATOR,
+        base=factories.make_engine_version(),
+        state=WorkState.DONE,
+        snapshot={"labels_up_to": newest},
+    )
+    assert request_due_trainings() == 1
+    assert TrainingRun.objects.latest("pk").document_type == cast.document_type
+
+
 def test_what_a_calibrated_version_read_counts_for_the_evidence_beneath_it(cast: Cast) -> None:
     overconfident(cast.document_type, EVERY)
     calibrated = calibrated_version(cast)
