@@ -92,7 +92,7 @@ def test_what_was_read_again_as_another_type_is_left_out_from_then_on(cast: Cast
     again = ExtractionRun.objects.create(
         document=record.document,
         engine_version=record.run.engine_version,
-        schema_version=invoice.active_version,
+        schema_version=invoice.schema_versions.get(),
         is_current=False,
     )
     ExtractionRun.objects.filter(pk=again.pk).update(started_at=at(10))
@@ -110,7 +110,7 @@ def test_reading_it_again_leaves_a_record_where_it_was(cast: Cast, role: str) ->
     ExtractionRun.objects.create(
         document=record.document,
         engine_version=record.run.engine_version,
-        schema_version=other.active_version,
+        schema_version=other.schema_versions.get(),
         role=role,
         is_current=False,
     )
