@@ -25,6 +25,7 @@ from tests.conftest import Cast
 from tests.review.conftest import WORDS, Script, picture
 from tests.review.queueing import queued, work_off
 from tests.review.reading_through import finished, pages_of, send
+from tests.review.vlm import read_with_vlm
 
 
 def test_a_page_that_the_engine_refuses_goes_to_a_person_at_once(cast: Cast, script: Script) -> None:
@@ -79,6 +80,20 @@ def test_a_page_on_which_the_engine_broke_off_is_tried_again_and_each_time_count
         assert (PageRead.objects.get().state, PageRead.objects.get().n_attempts) == ("pending", n)
         read_page(PageRead.objects.get().pk)
     assert (finished(document).status, document.reasons) == ("stored", [])
+
+
+@pytest.mark.parametrize(("is_beside_others", "n_attempts"), [(True, 0), (False, 1)])
+def test_a_page_on_which_a_server_broke_off_beside_others_has_its_attempt_back_and_is_asked_alone(
+    cast: Cast, script: Script, monkeypatch: pytest.MonkeyPatch, is_beside_others: bool, n_attempts: int
+) -> None:
+    read_with_vlm(cast.project)
+    script(default={"words": WORDS, "answer": {"values": {}, "fault": "answer_lost"}})
+    monkeypatch.setattr(tasks_reading, "_was_beside_others", lambda _claim: is_beside_others)
+    send(cast, picture())
+    work_off()
+    page_read = PageRead.objects.get()
+    assert (page_read.state, page_read.n_attempts) == ("pending", n_attempts)
+    assert page_read.broke_off_at is not None
 
 
 def test_an_engine_that_never_comes_back_is_waited_for_and_the_document_says_so(

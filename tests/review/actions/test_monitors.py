@@ -188,6 +188,10 @@ def test_a_canary_is_judged_by_what_it_read_itself_and_the_field_goes_on(cast: C
     for stage in (RolloutStage.LIVE, RolloutStage.RETIRED):
         Rollout.objects.update(stage=stage)
         assert tripped_rollouts() == []
+    # Not even where what another version read has stopped a field since.
+    Rollout.objects.update(stage=RolloutStage.LIVE)
+    FieldMonitor.objects.update(tripped_at=timezone.now(), engine_version=factories.make_engine_version())
+    assert tripped_rollouts() == []
 
 
 def test_another_target_begins_the_monitor_of_a_canary_anew(cast: Cast) -> None:
