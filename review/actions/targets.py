@@ -102,7 +102,8 @@ class _Attempt:
 
     field_path: str
     look: int
-    examined: ExaminedField
+    digest: str
+    n_examined: int
     certificate: Certificate
 
     def as_row(self, policy: RoutingPolicy, engine: EngineVersion) -> FieldCertificate:
@@ -112,8 +113,8 @@ class _Attempt:
             field_path=self.field_path,
             engine_version=engine,
             look=self.look,
-            examined_digest=self.examined.digest,
-            n_examined=len(self.examined.values),
+            examined_digest=self.digest,
+            n_examined=self.n_examined,
             **self.certificate.as_json(),
         )
 
@@ -150,15 +151,15 @@ def draft_from_targets(*, actor: Actor, document_type: DocumentType) -> RoutingP
 
 def _attempt(target: FieldTarget, engine: EngineVersion, examined: ExaminedField) -> _Attempt:
     document_type, path = target.document_type, target.field_path
-    look = look_at(document_type, path, engine, examined.digest, target.wrong_share)
+    digest = examined.digest(target.most_per_document)
+    look = look_at(document_type, path, engine, digest, target.wrong_share)
     wanted = Target(target.wrong_share, target.confidence, target.most_per_document, look)
     certificate = certify(examined.values, examined.frame, wanted, salt=f"{document_type.pk} {path}")
-    return _Attempt(path, look, examined, certificate)
+    return _Attempt(path, look, digest, len(examined.values), certificate)
 
 
 def _look(document_type: DocumentType, attempt: _Attempt, engine: EngineVersion) -> int:
-    digest, target = attempt.examined.digest, attempt.certificate.target
-    return look_at(document_type, attempt.field_path, engine, digest, target)
+    return look_at(document_type, attempt.field_path, engine, attempt.digest, attempt.certificate.target)
 
 
 def _check(document_type: DocumentType, field_path: str, wrong_share: float, confidence: float, most: int) -> None:

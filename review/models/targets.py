@@ -47,9 +47,9 @@ class FieldCertificate(models.Model):
     """What the labels carried for one field when a policy was drafted from targets. Never updated.
 
     `look` counts the attempts on the labels of one engine version: each spends a part of the allowance of error.
-    `examined_digest` says which labels these were; the same labels asked again are the same look, and after an attempt
-    that could not have passed (`could_pass`) comes the same look again, for it has spent nothing. The other columns are
-    those of `review.routing.targets.Certificate`; `threshold` null: not automated.
+    `examined_digest` says which labels these were, and how many of a document count; the same asked again are the same
+    look, and after an attempt that could not have passed (`could_pass`) comes the same look again, for it has spent
+    nothing. The other columns are those of `review.routing.targets.Certificate`; `threshold` null: not automated.
     """
 
     policy = models.ForeignKey(RoutingPolicy, on_delete=models.CASCADE, related_name="certificates")

@@ -66,18 +66,19 @@ _ROUNDED = 1e-6
 class ExaminedField:
     """What speaks for a threshold of one field: examined values, and the confidences of all that were routed lately.
 
-    Both hold only values that confidence alone decided, read by one engine version. `digest` tells one set of labels
-    from another.
+    Both hold only values that confidence alone decided, read by one engine version.
     """
 
     values: tuple[ExaminedValue, ...] = ()
     frame: tuple[float, ...] = ()
 
-    @property
-    def digest(self) -> str:
-        """Return the SHA-256 of the examined values, whatever their order."""
+    def digest(self, most_per_document: int) -> str:
+        """Return the SHA-256 of the examined values, whatever their order, and of how many of a document count.
+
+        Another number makes other trials of the same labels: to ask these is to ask anew.
+        """
         lines = sorted(f"{one.document} {one.field_path} {one.confidence!r} {one.is_wrong}" for one in self.values)
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        return hashlib.sha256("\n".join([str(most_per_document), *lines]).encode()).hexdigest()
 
 
 def targets_for(document_type: DocumentType) -> QuerySet[FieldTarget]:

@@ -161,8 +161,16 @@ def test_each_attempt_on_new_labels_is_a_look_and_the_same_labels_are_none(cast:
     examine(cast.document_type, good(1))
     assert certificate(draft(cast)).look == 2
     promise(cast.document_type, cast.manager, 0.25)
-    # Another question to the same labels is another look.
+    # Another question to the same labels is another look; so is how many values of a document count.
     assert certificate(draft(cast)).look == 3
+    set_target(
+        actor=Actor(cast.manager),
+        document_type=cast.document_type,
+        field_path="/total",
+        wrong_share=0.25,
+        most_per_document=2,
+    )
+    assert certificate(draft(cast)).look == 4
 
 
 def test_an_attempt_that_could_not_have_passed_spends_nothing(cast: Cast) -> None:
