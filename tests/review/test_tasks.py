@@ -14,6 +14,7 @@ from inference.imaging.hashing import content_hash
 from inference.imaging.pages import decode_page, encode_page
 from review import tasks, tasks_reading
 from review.actions.intake import receive_document
+from review.actions.reading import rerun_document
 from review.actions.recovery import free_claims
 from review.models import (
     Document,
@@ -84,6 +85,16 @@ def test_the_original_of_a_plain_jpeg_is_its_page(cast: Cast, script: Script) ->
     page = Page.objects.get()
     assert page.image.name == document.original.name
     assert page.image_sha256 == document.sha256
+
+
+def test_a_page_that_is_opened_again_has_the_checksum_of_what_lies_there_now(cast: Cast, script: Script) -> None:
+    document = send(cast, picture())
+    work_off()
+    Page.objects.update(image="old.jpg", image_sha256="0" * 64)
+    rerun_document(actor=SYSTEM, document=document)
+    work_off()
+    page = Page.objects.get()
+    assert (page.image.name, page.image_sha256) == (document.original.name, document.sha256)
 
 
 def test_other_pages_are_stored_under_their_content(cast: Cast, script: Script, tmp_path: Path) -> None:

@@ -270,3 +270,19 @@ def test_what_was_in_a_batch_that_took_its_process_with_it_is_asked_alone(
     assert asked == [1], "the other one, in a batch without it"
     found = PageRead.objects.order_by("pk").values_list("pk", "state", "n_attempts")
     assert list(found) == [(suspect.pk, "read", 2), (other.pk, "read", 1)]
+
+
+def test_a_batch_counts_an_attempt_of_its_pages_while_the_model_has_them_in_hand(
+    cast: Cast, version: EngineVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    read_pages = ScriptedVlmEngine.read_pages
+
+    def looking(self: ScriptedVlmEngine, pages: Any) -> Any:
+        seen.extend(PageRead.objects.values_list("n_attempts", flat=True))
+        return read_pages(self, pages)
+
+    monkeypatch.setattr(ScriptedVlmEngine, "read_pages", looking)
+    take_in(cast, "one", "two")
+    backfill(cast.project)
+    assert seen == [1, 1]
