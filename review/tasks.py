@@ -90,6 +90,10 @@ class TaskFailedError(Exception):
     """What the queue is told of a failure: the kind of error only, for its message may hold document text."""
 
 
+class NoLongerOursError(Exception):
+    """The work was cancelled, or another process has taken it over: whoever does it stops and leaves it alone."""
+
+
 def task(function: Callable[P, None]) -> Callable[P, None]:
     """Bind the task's name and ids to the log, and keep messages of unforeseen errors out of log and queue."""
 

@@ -25,7 +25,7 @@ from review.exports.formats import FORMATS, Written, write_records
 from review.exports.samples import PageChangedError
 from review.exports.snapshot_formats import DEFAULT_ARCHIVE, SnapshotChangedError, write_snapshot
 from review.models import DatasetExport, Project, Snapshot
-from review.tasks import task
+from review.tasks import NoLongerOursError, task
 
 __all__ = ["PageChangedError", "SnapshotChangedError", "Written", "write_archive", "write_export", "write_file"]
 
@@ -42,8 +42,8 @@ def write_export(export_id: int) -> None:
     try:
         with minding_space(), _scratch_file(claim) as path:
             if not finish_export(claim=claim, path=path, written=_write_claimed(claim, path)):
-                raise _NoLongerOursError
-    except _NoLongerOursError:
+                raise NoLongerOursError
+    except NoLongerOursError:
         log.info("export given up: cancelled or taken over")
     except StorageFullError as error:
         log.warning("export failed", reason=error.code)
@@ -91,12 +91,8 @@ def write_archive(snapshot: Snapshot, format_name: str, path: Path, *, archive: 
     return written
 
 
-class _NoLongerOursError(Exception):
-    """The export was cancelled, or another process has taken it over."""
-
-
 def _write_claimed(claim: DatasetExport, path: Path) -> Written:
-    """Write the export's file, telling how far it is about once a second; raise _NoLongerOursError."""
+    """Write the export's file, telling how far it is about once a second; raise NoLongerOursError."""
     last = time.monotonic()
 
     def tell(written: Written) -> None:
@@ -104,7 +100,7 @@ def _write_claimed(claim: DatasetExport, path: Path) -> Written:
         if time.monotonic() - last >= PROGRESS_SECONDS:
             last = time.monotonic()
             if not note_export_progress(claim=claim, n_written=written.n_records):
-                raise _NoLongerOursError
+                raise NoLongerOursError
 
     if claim.snapshot is not None:
         return _write_archive(claim.snapshot, claim.format, path, claim.archive, tell=tell)

@@ -25,17 +25,13 @@ from review.models import Personal, Snapshot, SnapshotItem, Split
 from review.selectors.held_out import HeldOut, held_out_of
 from review.selectors.schemas import spec_of
 from review.selectors.snapshots import Candidate, candidates_of, is_held, left_out_before, words_of_first_pages
-from review.tasks import task
+from review.tasks import NoLongerOursError, task
 
 HELD_OUT = "held_out"
 HELD_OUT_UNKNOWN = "held_out_unknown"
 NOT_HELD = "not_by_people"
 _PAIRS_AT_ONCE = 200
 log = structlog.get_logger(__name__)
-
-
-class _NoLongerOursError(Exception):
-    """The snapshot was cancelled, or another process has taken it over."""
 
 
 class _HeldOutUnknownError(Exception):
@@ -51,7 +47,7 @@ def take_snapshot(snapshot_id: int) -> None:
     try:
         with minding_space():
             _take(claim)
-    except _NoLongerOursError:
+    except NoLongerOursError:
         log.info("snapshot given up: cancelled or taken over")
     except _HeldOutUnknownError:
         fail_snapshot(claim=claim, code=HELD_OUT_UNKNOWN)
@@ -112,10 +108,10 @@ def _take(snapshot: Snapshot) -> None:
             sides[item.split].add(item)
         n_looked += len(batch)
         if not add_to_snapshot(claim=snapshot, items=items, n_done=n_looked // 2):
-            raise _NoLongerOursError
+            raise NoLongerOursError
     built = manifest.build(snapshot, {side: counted.as_json() for side, counted in sides.items()})
     if not finish_snapshot(claim=snapshot, manifest=built):
-        raise _NoLongerOursError
+        raise NoLongerOursError
 
 
 def _item(snapshot: Snapshot, one: Candidate, groups: dict[str, str], splits: dict[str, str]) -> SnapshotItem:
@@ -144,7 +140,7 @@ def _grouped(snapshot: Snapshot, held_out: HeldOut, manifest: ManifestBuilder) -
             kept.add(one.item.record.pk)
         n_done += len(batch)
         if not note_snapshot_progress(claim=snapshot, n_done=n_done // 2):
-            raise _NoLongerOursError
+            raise NoLongerOursError
     pairs = list(grouping.near_looks())
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
         part = pairs[start : start + _PAIRS_AT_ONCE]

@@ -34,7 +34,7 @@ from review.selectors.training import (
     taught_fields,
     taught_from,
 )
-from review.tasks import task
+from review.tasks import NoLongerOursError, task
 
 DECIDED_ENOUGH = 0.5
 """A classifier that is sure of fewer pages that it has not seen would be of little use, or knows nothing at all."""
@@ -59,10 +59,6 @@ class NothingLearnedError(Exception):
         self.metrics = dict(metrics or {})
 
 
-class _NoLongerOursError(Exception):
-    """The training was cancelled, or another process has taken it over."""
-
-
 @task
 def train(training_run_id: int) -> None:
     """Do a training that was asked for; delivered again, it does nothing that is done."""
@@ -72,7 +68,7 @@ def train(training_run_id: int) -> None:
     try:
         learned = LEARN[ModelKind(claim.kind)](claim)
         finish_training(claim=claim, payload=learned.payload, format_name=learned.format, metrics=learned.metrics)
-    except _NoLongerOursError:
+    except NoLongerOursError:
         log.info("training given up: cancelled or taken over")
     except NothingLearnedError as nothing:
         log.info("training came to nothing", reason=nothing.code)
@@ -84,7 +80,7 @@ def train(training_run_id: int) -> None:
 
 def _step(run: TrainingRun, n_done: int) -> None:
     if not note_training_step(claim=run, n_done=n_done):
-        raise _NoLongerOursError
+        raise NoLongerOursError
 
 
 def learn_locator(run: TrainingRun) -> Learned:
@@ -94,7 +90,7 @@ def learn_locator(run: TrainingRun) -> Learned:
     specs = spec_of(run.document_type.active_version).fields
     taught = documents_to_learn_from(run.document_type, run.base)
     if not settle_snapshot(claim=run, taught=taught, n_steps=len(specs) + 2):
-        raise _NoLongerOursError
+        raise NoLongerOursError
     examples: dict[str, list[FieldExample]] = {spec.path: [] for spec in specs}
     for one in taught_fields(taught_from(run.snapshot)):
         for spec in specs:
@@ -117,7 +113,7 @@ def learn_locator(run: TrainingRun) -> Learned:
 def learn_classifier(run: TrainingRun) -> Learned:
     """Learn to tell a project's document types apart by the first page."""
     if not settle_snapshot(claim=run, taught=documents_of_all_types(run.project), n_steps=2):
-        raise _NoLongerOursError
+        raise NoLongerOursError
     pages = [
         TypedPage(str(one.document_id), reading, one.document_type_id)
         for one, reading in first_readings(taught_from(run.snapshot))
@@ -139,14 +135,14 @@ def learn_calibrator(run: TrainingRun) -> Learned:
         raise NothingLearnedError("nothing_read")
     chosen = labels_to_calibrate(run.document_type, run.base, int(run.snapshot.get("labels_up_to", 0)))
     if not settle_labels(claim=run, labels=chosen, n_steps=1):
-        raise _NoLongerOursError
+        raise NoLongerOursError
     labels = list(labelled_fields(run.snapshot["labels"]))
     if len(labels) < ENOUGH:
         raise NothingLearnedError("few_labels", {"n_labels": len(labels), "left_out": run.snapshot["left_out"]})
     # How many fields there are shows only now.
     n_steps = 1 + len({label.field_path for label in labels})
     if not settle_labels(claim=run, labels=chosen, n_steps=n_steps):
-        raise _NoLongerOursError
+        raise NoLongerOursError
     _step(run, 1)
     found, metrics = fit_calibrations(labels, run.base.digest, lambda n_done: _step(run, n_done))
     if not found:
