@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.review.conftest import WORDS
+from tests.review.scripted import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECONDS = 90.0
@@ -179,3 +180,10 @@ def _environment_of(entry: Path) -> bytes:
 def children_of(pid: int) -> Sequence[int]:
     """The processes that a process started."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -4,15 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 from inference.imaging.hashing import content_hash
 from inference.imaging.pages import decode_page
 from inference.imaging.regions import region_image
 from inference.types import BBox
 from tests.faults.house import ROOT, House
-from tests.faults.test_killed_workers import hash_of
-from tests.review.conftest import WORDS, picture
+from tests.review.conftest import picture
+from tests.review.scripted import WORDS, hash_of
 
 DOUBTFUL = picture("doubtful")
 N_WAITING = 12
@@ -23,9 +22,9 @@ def region_hash(data: bytes) -> str:
     return content_hash(region_image(decode_page(data), BBox(0.1, 0.1, 0.5, 0.2)))
 
 
-def open_house(house: House, tmp_path: Path) -> None:
+def open_house(house: House) -> None:
     """A worker at work, and one document that waits for a person: its total was not read."""
-    house.script(pages={hash_of(DOUBTFUL, tmp_path): {"words": WORDS[:2]}, region_hash(DOUBTFUL): {"words": WORDS[3:]}})
+    house.script(pages={hash_of(DOUBTFUL): {"words": WORDS[:2]}, region_hash(DOUBTFUL): {"words": WORDS[3:]}})
     house.send(doubtful=DOUBTFUL)
     house.start("work")
     house.wait_until_finished(1)
@@ -50,12 +49,12 @@ def region(house: House, number: int) -> tuple[str, str, str]:
     return state, text, token
 
 
-def test_a_region_is_read_while_everything_else_waits(house: House, tmp_path: Path) -> None:
+def test_a_region_is_read_while_everything_else_waits(house: House) -> None:
     # The only worker of the queue is busy with the first of many, for longer than this test takes.
-    busy = {hash_of(picture(str(number)), tmp_path): {"sleep_seconds": 100} for number in range(N_WAITING)}
+    busy = {hash_of(picture(str(number))): {"sleep_seconds": 100} for number in range(N_WAITING)}
     house.script(
         pages={
-            hash_of(DOUBTFUL, tmp_path): {"words": WORDS[:2]},
+            hash_of(DOUBTFUL): {"words": WORDS[:2]},
             region_hash(DOUBTFUL): {"words": WORDS[3:]},
             **busy,
         }
@@ -73,8 +72,8 @@ def test_a_region_is_read_while_everything_else_waits(house: House, tmp_path: Pa
     assert len(unfinished) == N_WAITING
 
 
-def test_a_desk_that_loses_its_worker_gets_another(house: House, tmp_path: Path) -> None:
-    open_house(house, tmp_path)
+def test_a_desk_that_loses_its_worker_gets_another(house: House) -> None:
+    open_house(house)
     first = ask(house)
     house.wait_for(lambda: region(house, first)[0] == "done", "the first region is read")
     os.kill(int(region(house, first)[2][8:16], 16), signal.SIGKILL)

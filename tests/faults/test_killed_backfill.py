@@ -1,14 +1,8 @@
 """A back-fill whose model takes the whole process with it goes on when it is begun anew, and comes to an end."""
 
-import io
-
-import numpy as np
-from PIL import Image
-
-from inference.imaging.hashing import content_hash
-from inference.types import PageImage
 from tests.faults.house import House
-from tests.review.conftest import WORDS, picture
+from tests.review.conftest import picture
+from tests.review.scripted import WORDS, hash_of
 from tests.review.vlm import VALUES
 
 DECLARE = """
@@ -16,11 +10,6 @@ from review.models import Project
 from tests.review.vlm import SCRIPTED, read_with_vlm
 read_with_vlm(Project.objects.get(slug="p"), SCRIPTED)
 """
-
-
-def hash_of(data: bytes) -> str:
-    pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
-    return content_hash(PageImage(pixels))
 
 
 def test_a_page_that_kills_the_process_is_left_out_after_three_attempts_and_the_others_are_read(house: House) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.faults.house import House
-from tests.review.conftest import WORDS, picture
+from tests.review.conftest import picture
+from tests.review.scripted import WORDS
 
 KILL = """
 import os

@@ -4,22 +4,12 @@ import json
 import os
 import signal
 import time
-from pathlib import Path
 
-from inference.imaging.hashing import content_hash
-from inference.imaging.pages import open_pages
-from review.actions.intake import file_limits
 from tests.faults.house import House, children_of
 from tests.faults.hurried_settings import TASK_SECONDS
-from tests.review.conftest import WORDS, picture
+from tests.review.conftest import picture
+from tests.review.scripted import WORDS, hash_of
 from tests.review.vlm import answering
-
-
-def hash_of(data: bytes, tmp_path: Path) -> str:
-    path = tmp_path / "one"
-    path.write_bytes(data)
-    (page,) = open_pages(path, file_limits())
-    return content_hash(page.image)
 
 
 def workers_of(pid: int) -> set[int]:
@@ -48,9 +38,9 @@ def test_a_worker_killed_in_the_middle_of_a_page_loses_nothing(house: House) -> 
     nothing_is_double(house, 1)
 
 
-def test_a_page_that_crashes_the_engine_goes_to_a_person_and_the_others_go_on(house: House, tmp_path: Path) -> None:
+def test_a_page_that_crashes_the_engine_goes_to_a_person_and_the_others_go_on(house: House) -> None:
     bad = picture("bad")
-    house.script(pages={hash_of(bad, tmp_path): {"fault": "abort"}})
+    house.script(pages={hash_of(bad): {"fault": "abort"}})
     house.send(a_good=picture("a"), b_bad=bad, c_good=picture("c"), d_good=picture("d"))
     house.start("work")
     house.wait_until_finished(4)

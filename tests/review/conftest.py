@@ -1,4 +1,4 @@
-"""An engine that answers from a script, and files to send."""
+"""An engine that answers from a script, a language model, files to send, and two more reviewers."""
 
 import io
 import json
@@ -11,13 +11,11 @@ from PIL import Image, ImageDraw
 from pytest_django import Settings
 
 from inference.registry import forget_engines
-
-WORDS = [
-    ["BOOK TA K SDN BHD", 0.1, 0.02, 0.6, 0.05, 0.99],
-    ["Date: 25/12/2018", 0.1, 0.2, 0.5, 0.23, 0.99],
-    ["Total", 0.1, 0.6, 0.3, 0.63, 0.99],
-    ["9.00", 0.7, 0.6, 0.8, 0.63, 0.99],
-]
+from review.models import EngineVersion, Role, User
+from tests import factories
+from tests.conftest import Cast
+from tests.review.scripted import WORDS
+from tests.review.vlm import read_with_vlm
 
 Script = Callable[..., None]
 
@@ -38,6 +36,24 @@ def script(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     write()
     yield write
     forget_engines()
+
+
+@pytest.fixture
+def vlm(cast: Cast) -> EngineVersion:
+    """The version of a language model that the project reads with."""
+    return read_with_vlm(cast.project)
+
+
+@pytest.fixture
+def second(cast: Cast) -> User:
+    """A reviewer beside the one of the cast, who looks a second time."""
+    return factories.make_member(cast.project, Role.REVIEWER, "sei")
+
+
+@pytest.fixture
+def third(cast: Cast) -> User:
+    """One more reviewer, who decides where the two differ."""
+    return factories.make_member(cast.project, Role.REVIEWER, "tom")
 
 
 def picture(text: str = "9.00", *, size: tuple[int, int] = (200, 300), kind: str = "JPEG", n_pages: int = 1) -> bytes:

@@ -14,8 +14,9 @@ from review.models import Document, DocumentType, EngineVersion, RegressionSet, 
 from review.selectors.access import SYSTEM
 from review.tasks_evaluation import installed_version
 from tests.conftest import Cast
-from tests.review.conftest import WORDS, picture
+from tests.review.conftest import picture
 from tests.review.queueing import work_off
+from tests.review.scripted import WORDS
 from tests.review.trained import make_locator
 
 TWO_AMOUNTS = [*WORDS, ["Cash", 0.1, 0.7, 0.3, 0.73, 0.99], ["10.00", 0.7, 0.7, 0.8, 0.73, 0.99]]

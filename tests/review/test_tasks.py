@@ -31,9 +31,10 @@ from review.tasks import TaskFailedError, open_document, read_page, route_run, s
 from review.tasks_engines import name_worker
 from tests import factories
 from tests.conftest import Cast
-from tests.review.conftest import WORDS, Script, picture
+from tests.review.conftest import Script, picture
 from tests.review.queueing import queued, work_off
 from tests.review.reading_through import finished, opened_pages, pages_of, send
+from tests.review.scripted import WORDS
 
 
 def stored_pages_of(data: bytes, tmp_path: Path) -> list[str]:

@@ -28,22 +28,18 @@ from review.selectors.raw_answers import raw_answers_of
 from review.tasks import open_document, read_page
 from tests import factories
 from tests.conftest import Cast
-from tests.review.asked_room import finished, send
-from tests.review.conftest import WORDS, Script, picture
+from tests.review.conftest import Script, picture
 from tests.review.queueing import work_off
+from tests.review.reading_through import finished, send
+from tests.review.scripted import WORDS
 from tests.review.vlm import SCRIPTED, VALUES, answering, read_with_vlm
 
 
-@pytest.fixture
-def version(cast: Cast) -> EngineVersion:
-    return read_with_vlm(cast.project)
-
-
-def test_all_pages_of_a_run_are_asked_the_same(cast: Cast, script: Script, version: EngineVersion) -> None:
+def test_all_pages_of_a_run_are_asked_the_same(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering())
     document = send(cast, picture(kind="TIFF", n_pages=3))
     work_off()
-    digests = Reading.objects.filter(engine_version=version).values_list("request_digest", flat=True)
+    digests = Reading.objects.filter(engine_version=vlm).values_list("request_digest", flat=True)
     asked = ExtractionRun.objects.get().request_digest
     assert list(digests.order_by("pk")) == [asked, page_digest(asked, 2), page_digest(asked, 3)]
     assert finished(document).n_pages_read == 3
@@ -57,7 +53,7 @@ def send_again(cast: Cast, data: bytes) -> Document:
 
 
 def test_words_of_another_reader_are_not_taken_from_a_reading_of_before(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     """Its answer was grounded among words that nobody reads there any more."""
     script(default=answering())
@@ -67,12 +63,12 @@ def test_words_of_another_reader_are_not_taken_from_a_reading_of_before(
     send_again(cast, picture())
     work_off()
     assert list(PageRead.objects.order_by("pk").values_list("is_cached", flat=True)) == [False, False]
-    newest = Reading.objects.filter(engine_version=version).latest("pk")
+    newest = Reading.objects.filter(engine_version=vlm).latest("pk")
     assert [word.text for word in PageReading.from_json(newest.payload).words][-1] == "Cash"
 
 
 def test_other_code_that_makes_the_questions_asks_anew(
-    cast: Cast, script: Script, version: EngineVersion, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, script: Script, vlm: EngineVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(default=answering())
     send(cast, picture())
@@ -85,7 +81,7 @@ def test_other_code_that_makes_the_questions_asks_anew(
 
 
 def test_the_same_pixels_as_a_first_and_as_a_later_page_are_two_readings(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     """An answer without values is a failure there and a reading here."""
     script(default=answering())
@@ -106,7 +102,7 @@ def test_the_same_pixels_as_a_first_and_as_a_later_page_are_two_readings(
 
 
 def test_a_run_whose_words_would_be_read_otherwise_by_now_begins_anew(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     """As after an upgrade between two pages: what is left would be kept under a question that nobody asked."""
     script(default=answering())
@@ -119,12 +115,12 @@ def test_a_run_whose_words_would_be_read_otherwise_by_now_begins_anew(
     work_off()
     old, new = ExtractionRun.objects.order_by("pk")
     assert (old.state, old.error_code, new.state) == ("failed", "engine_changed", "routed")
-    kept = Reading.objects.filter(engine_version=version).values_list("request_digest", flat=True)
+    kept = Reading.objects.filter(engine_version=vlm).values_list("request_digest", flat=True)
     assert old.request_digest != new.request_digest
     assert sorted(kept) == sorted([old.request_digest, new.request_digest, page_digest(new.request_digest, 2)])
 
 
-def test_what_is_asked_is_settled_once(cast: Cast, script: Script, version: EngineVersion) -> None:
+def test_what_is_asked_is_settled_once(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering())
     document = send(cast, picture(kind="TIFF", n_pages=2))
     open_document(document.pk)
@@ -136,14 +132,14 @@ def test_what_is_asked_is_settled_once(cast: Cast, script: Script, version: Engi
     assert (stored.request_digest, stored.examples) == ("a" * 64, [{"page": 1}])
 
 
-def test_a_project_that_changes_its_reader_begins_anew(cast: Cast, script: Script, version: EngineVersion) -> None:
+def test_a_project_that_changes_its_reader_begins_anew(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering())
     document = send(cast, picture(kind="TIFF", n_pages=2))
     open_document(document.pk)
     newer = read_with_vlm(cast.project, replace(SCRIPTED, prompt_version="v2"))
     work_off()
     old, new = ExtractionRun.objects.order_by("pk")
-    assert (old.error_code, old.engine_version, new.engine_version) == ("engine_changed", version, newer)
+    assert (old.error_code, old.engine_version, new.engine_version) == ("engine_changed", vlm, newer)
     assert finished(document).n_pages_read == 2
     use_engine(actor=SYSTEM, project=cast.project)
     send(cast, picture("other"))
@@ -151,7 +147,7 @@ def test_a_project_that_changes_its_reader_begins_anew(cast: Cast, script: Scrip
     assert ExtractionRun.objects.order_by("-pk")[0].engine_version.spec.get("kind") is None
 
 
-def test_a_page_delivered_twice_is_answered_once(cast: Cast, script: Script, version: EngineVersion) -> None:
+def test_a_page_delivered_twice_is_answered_once(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering())
     document = send(cast, picture(kind="TIFF", n_pages=2))
     for _ in range(2):
@@ -164,7 +160,7 @@ def test_a_page_delivered_twice_is_answered_once(cast: Cast, script: Script, ver
 
 
 def test_a_model_without_a_script_waits_like_any_engine(
-    cast: Cast, script: Script, version: EngineVersion, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, script: Script, vlm: EngineVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = send(cast, picture())
     with monkeypatch.context() as patch:
@@ -178,10 +174,10 @@ def test_a_model_without_a_script_waits_like_any_engine(
 
 @pytest.mark.parametrize("tests", [[], [True, False], [False, True]])
 def test_nothing_is_stored_for_sure_until_the_last_self_test_is_passed(
-    cast: Cast, script: Script, version: EngineVersion, tests: list[bool]
+    cast: Cast, script: Script, vlm: EngineVersion, tests: list[bool]
 ) -> None:
     for is_passed in tests:
-        record_self_test(actor=SYSTEM, engine_version=version, report={}, is_passed=is_passed)
+        record_self_test(actor=SYSTEM, engine_version=vlm, report={}, is_passed=is_passed)
     sure = {"default": {"auto": 0.0, "review": 0.0}}
     RoutingPolicy.objects.filter(document_type=cast.document_type).update(rules=factories.RULES | sure)
     script(default=answering())
@@ -197,7 +193,7 @@ def test_nothing_is_stored_for_sure_until_the_last_self_test_is_passed(
 
 
 def test_the_fields_are_those_of_the_answer_found_again_among_the_words(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     script(default=answering())
     send(cast, picture())
@@ -212,8 +208,8 @@ def test_the_fields_are_those_of_the_answer_found_again_among_the_words(
     assert found["/total"].bbox == [0.7, 0.6, 0.8, 0.63]
 
 
-def test_a_value_that_is_not_on_the_page_goes_to_a_person(cast: Cast, script: Script, version: EngineVersion) -> None:
-    record_self_test(actor=SYSTEM, engine_version=version, report={}, is_passed=True)
+def test_a_value_that_is_not_on_the_page_goes_to_a_person(cast: Cast, script: Script, vlm: EngineVersion) -> None:
+    record_self_test(actor=SYSTEM, engine_version=vlm, report={}, is_passed=True)
     script(default=answering({**VALUES, "total": "91.40"}))
     document = send(cast, picture())
     work_off()
@@ -221,8 +217,8 @@ def test_a_value_that_is_not_on_the_page_goes_to_a_person(cast: Cast, script: Sc
     assert "not_grounded" in FieldPrediction.objects.get(field_path="/total").findings
 
 
-def test_a_mended_answer_is_never_stored_unseen(cast: Cast, script: Script, version: EngineVersion) -> None:
-    record_self_test(actor=SYSTEM, engine_version=version, report={}, is_passed=True)
+def test_a_mended_answer_is_never_stored_unseen(cast: Cast, script: Script, vlm: EngineVersion) -> None:
+    record_self_test(actor=SYSTEM, engine_version=vlm, report={}, is_passed=True)
     script(default=answering(is_repaired=True))
     document = send(cast, picture())
     work_off()

@@ -3,8 +3,6 @@
 import pytest
 from django.core.files.base import ContentFile
 
-from inference.imaging.hashing import content_hash
-from inference.imaging.pages import decode_page
 from inference.imaging.similarity import perceptual_hash
 from inference.types import PageReading
 from review.actions.intake import receive_document
@@ -24,8 +22,9 @@ from review.tasks_examples import MAX_EXAMPLES, choose_examples, load_examples
 from review.tasks_files import load_page
 from review.tasks_reading import request_of
 from tests.conftest import Cast
-from tests.review.conftest import WORDS, Script, picture
+from tests.review.conftest import Script, picture
 from tests.review.queueing import work_off
+from tests.review.scripted import WORDS, hash_of
 from tests.review.vlm import VALUES, answering, read_with_vlm
 
 OTHER_WORDS = [[text, *row[1:]] for text, row in zip(["PETRON", "Pump seven", "Litre", "20.00"], WORDS, strict=True)]
@@ -47,11 +46,6 @@ def send(cast: Cast, text: str) -> Document:
     ).document
     work_off()
     return document
-
-
-def hash_of(text: str) -> str:
-    """The hash of the page that `send` sends."""
-    return content_hash(decode_page(picture(text)))
 
 
 def reviewed(cast: Cast, text: str, **values: str | None) -> Document:
@@ -180,7 +174,7 @@ def test_where_the_look_of_a_set_is_not_known_nothing_is_shown(cast: Cast) -> No
 def test_what_a_run_shows_is_frozen_with_it(cast: Cast, script: Script) -> None:
     """A page that waits for its engine shows later what it was to show at first, whatever was reviewed meanwhile."""
     # Scripted once, for another script is another reader of words, and a run that is asked otherwise begins anew.
-    script(default=answering(), pages={hash_of("second"): answering(fault="engine_unavailable", times=1)})
+    script(default=answering(), pages={hash_of(picture("second")): answering(fault="engine_unavailable", times=1)})
     first = reviewed(cast, "first")
     waiting = send(cast, "second")
     reviewed(cast, "third")

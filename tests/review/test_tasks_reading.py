@@ -14,8 +14,6 @@ from pytest_django import Settings
 from inference.engines.scripted_vlm import ScriptedVlmEngine
 from inference.engines.vlm import VlmEngine
 from inference.errors import AnswerLostError, EngineDiedError, EngineError, EngineUnavailableError
-from inference.imaging.hashing import content_hash
-from inference.imaging.pages import decode_page
 from inference.registry import forget_engines
 from inference.types import PageImage, PageReading, PageRequest, VlmSpec
 from inference.types import RawAnswer as Attempt
@@ -45,43 +43,37 @@ from tests import factories
 from tests.conftest import Cast
 from tests.inference.serving.asking import ScriptedModel
 from tests.replay.scenarios import INSTRUCTION
-from tests.review.asked_room import finished, kept, send
-from tests.review.conftest import WORDS, Script, picture
+from tests.review.conftest import Script, picture
 from tests.review.queueing import work_off
+from tests.review.reading_through import finished, send
+from tests.review.scripted import WORDS
 from tests.review.vlm import VALUES, answering, read_with_vlm
 
 
-@pytest.fixture
-def version(cast: Cast) -> EngineVersion:
-    return read_with_vlm(cast.project)
-
-
-def hash_of(data: bytes) -> str:
-    return content_hash(decode_page(data))
+def kept(version: EngineVersion) -> Reading:
+    return Reading.objects.get(engine_version=version)
 
 
 def test_a_page_has_words_from_one_reader_and_an_answer_from_the_other(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     script(default=answering())
     document = send(cast, picture())
     work_off()
     run = ExtractionRun.objects.get()
-    assert (run.engine_version, run.state) == (version, "routed")
-    reading = PageReading.from_json(kept(version).payload)
+    assert (run.engine_version, run.state) == (vlm, "routed")
+    reading = PageReading.from_json(kept(vlm).payload)
     assert [word.text for word in reading.words] == [row[0] for row in WORDS]
     assert reading.answer is not None
     assert reading.answer.values == VALUES
     assert finished(document).n_pages_read == 1
 
 
-def test_the_words_are_kept_under_the_version_of_who_read_them(
-    cast: Cast, script: Script, version: EngineVersion
-) -> None:
+def test_the_words_are_kept_under_the_version_of_who_read_them(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering())
     send(cast, picture())
     work_off()
-    words = Reading.objects.exclude(engine_version=version).get()
+    words = Reading.objects.exclude(engine_version=vlm).get()
     assert (words.engine_version.name, words.request_digest) == ("scripted", "")
     assert "answer" not in words.payload
     assert words.engine_version.spec["script_sha256"]
@@ -101,17 +93,17 @@ def test_words_that_were_read_before_are_not_read_again(cast: Cast, script: Scri
     assert ExtractionRun.objects.order_by("-pk")[0].cpu_seconds == 0.0
 
 
-def test_an_answer_is_kept_under_what_was_asked(cast: Cast, script: Script, version: EngineVersion) -> None:
+def test_an_answer_is_kept_under_what_was_asked(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering())
     send(cast, picture())
     work_off()
     run = ExtractionRun.objects.select_related("schema_version").get()
-    assert kept(version).request_digest == run.request_digest == request_of(run).digest
+    assert kept(vlm).request_digest == run.request_digest == request_of(run).digest
     assert len(run.request_digest) == 64
 
 
 def test_the_same_pixels_asked_the_same_are_answered_from_the_cache(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     script(default=answering(times=1))
     for _ in range(2):
@@ -122,18 +114,18 @@ def test_the_same_pixels_asked_the_same_are_answered_from_the_cache(
     assert RawAnswer.objects.count() == 1
 
 
-def test_another_type_of_document_asks_for_something_else(cast: Cast, script: Script, version: EngineVersion) -> None:
+def test_another_type_of_document_asks_for_something_else(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering())
     send(cast, picture())
     schema = factories.SCHEMA | {"x-label": {"en": "Bill", "zh": "账单"}}
     other = factories.make_document_type(cast.project, "bill", schema)
     receive_document(actor=SYSTEM, project=cast.project, document_type=other, file=ContentFile(picture()), filename="x")
     work_off()
-    assert Reading.objects.filter(engine_version=version).count() == 2
+    assert Reading.objects.filter(engine_version=vlm).count() == 2
     assert not PageRead.objects.filter(is_cached=True).exists()
 
 
-def test_every_attempt_is_kept_word_for_word(cast: Cast, script: Script, version: EngineVersion) -> None:
+def test_every_attempt_is_kept_word_for_word(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering({**VALUES, "company": "书达文具"}))
     send(cast, picture())
     work_off()
@@ -143,9 +135,9 @@ def test_every_attempt_is_kept_word_for_word(cast: Cast, script: Script, version
     )
     assert (answer.attempt, answer.finish_reason, answer.n_tokens, answer.error_code) == (1, "stop", 40, "")
     assert answer.page_read == PageRead.objects.get()
-    reading = kept(version)
+    reading = kept(vlm)
     assert (answer.engine_version, answer.content_hash, answer.request_digest) == (
-        version,
+        vlm,
         reading.content_hash,
         reading.request_digest,
     )
@@ -153,7 +145,7 @@ def test_every_attempt_is_kept_word_for_word(cast: Cast, script: Script, version
 
 @pytest.mark.parametrize("code", ["answer_cut_short", "answer_repeats", "answer_empty"])
 def test_an_answer_that_cannot_be_used_is_kept_and_goes_to_a_person(
-    cast: Cast, script: Script, version: EngineVersion, code: str
+    cast: Cast, script: Script, vlm: EngineVersion, code: str
 ) -> None:
     script(default=answering(fault=code))
     document = send(cast, picture())
@@ -162,12 +154,12 @@ def test_an_answer_that_cannot_be_used_is_kept_and_goes_to_a_person(
     assert (document.status, document.reasons[0]) == ("review", code)
     assert (RawAnswer.objects.get().error_code, PageRead.objects.get().error_code) == (code, code)
     assert RawAnswer.objects.get().page_read == PageRead.objects.get()
-    assert not Reading.objects.filter(engine_version=version).exists()
+    assert not Reading.objects.filter(engine_version=vlm).exists()
     assert ReviewTask.objects.filter(document=document, state="open").exists()
 
 
 def test_a_model_that_obeys_what_is_printed_on_the_page_is_looked_at(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     printed = [[text, 0.1, 0.7 + 0.04 * n, 0.6, 0.73 + 0.04 * n, 0.99] for n, text in enumerate(INSTRUCTION)]
     for total, band in (("9.00", "sampled"), ("0.00", "review")):
@@ -184,7 +176,7 @@ def test_a_model_that_obeys_what_is_printed_on_the_page_is_looked_at(
     assert ReviewTask.objects.filter(document=document, state="open").exists()
 
 
-def test_an_answer_that_is_no_text_is_kept_as_it_can_be(cast: Cast, script: Script, version: EngineVersion) -> None:
+def test_an_answer_that_is_no_text_is_kept_as_it_can_be(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering({**VALUES, "company": "BOOK\ud800"}, fault="answer_unreadable"))
     document = send(cast, picture())
     work_off()
@@ -192,9 +184,7 @@ def test_an_answer_that_is_no_text_is_kept_as_it_can_be(cast: Cast, script: Scri
     assert '"BOOK\\ud800"' in gzip.decompress(RawAnswer.objects.get().text_gzip).decode()
 
 
-def test_a_page_whose_answer_failed_has_its_words_to_pick_from(
-    cast: Cast, script: Script, version: EngineVersion
-) -> None:
+def test_a_page_whose_answer_failed_has_its_words_to_pick_from(cast: Cast, script: Script, vlm: EngineVersion) -> None:
     script(default=answering(fault="answer_unreadable"))
     send(cast, picture())
     work_off()
@@ -205,7 +195,7 @@ def test_a_page_whose_answer_failed_has_its_words_to_pick_from(
 
 
 def test_a_page_waits_for_a_model_that_is_away_and_keeps_its_words(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     script(default=answering(fault="engine_unavailable", times=2))
     document = send(cast, picture())
@@ -221,7 +211,7 @@ def test_a_page_waits_for_a_model_that_is_away_and_keeps_its_words(
 
 @pytest.mark.parametrize("code", ["answer_lost", "answer_late"])
 def test_a_page_that_the_model_breaks_off_on_each_time_goes_to_a_person_with_its_words(
-    cast: Cast, script: Script, version: EngineVersion, settings: Settings, code: str
+    cast: Cast, script: Script, vlm: EngineVersion, settings: Settings, code: str
 ) -> None:
     script(default=answering(fault=code))
     document = send(cast, picture())
@@ -239,7 +229,7 @@ def test_a_page_that_the_model_breaks_off_on_each_time_goes_to_a_person_with_its
 
 
 def test_a_page_that_the_model_breaks_off_on_says_nothing_against_the_engine(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     name_worker("w")
     try:
@@ -253,7 +243,7 @@ def test_a_page_that_the_model_breaks_off_on_says_nothing_against_the_engine(
 
 
 def test_a_page_that_the_model_refuses_has_its_words_to_pick_from(
-    cast: Cast, script: Script, version: EngineVersion
+    cast: Cast, script: Script, vlm: EngineVersion
 ) -> None:
     script(default=answering(fault="engine_failed"))
     document = send(cast, picture())
@@ -263,7 +253,7 @@ def test_a_page_that_the_model_refuses_has_its_words_to_pick_from(
 
 
 def test_what_the_words_took_of_the_pages_time_the_model_does_not_have(
-    cast: Cast, script: Script, version: EngineVersion, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, script: Script, vlm: EngineVersion, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One deadline for a page, or the task's own would end the worker first."""
     now = [1000.0]
@@ -318,11 +308,11 @@ SAID = json.dumps(VALUES)
 def test_a_second_look_that_failed_loses_nothing_and_stores_nothing_unseen(
     cast: Cast,
     script: Script,
-    version: EngineVersion,
+    vlm: EngineVersion,
     talking: Callable[[Sequence[Any]], None],
     failure: Exception,
 ) -> None:
-    record_self_test(actor=SYSTEM, engine_version=version, report={}, is_passed=True)
+    record_self_test(actor=SYSTEM, engine_version=vlm, report={}, is_passed=True)
     talking([Attempt(SAID, "stop"), failure])
     high = factories.make_document_type(cast.project, "high", HIGH_VALUE)
     document = receive_document(
@@ -336,14 +326,14 @@ def test_a_second_look_that_failed_loses_nothing_and_stores_nothing_unseen(
     assert found["/total"].confidence <= 0.5
     assert finished(document).status == "review"
     assert gzip.decompress(RawAnswer.objects.get().text_gzip).decode() == SAID
-    reading = PageReading.from_json(kept(version).payload)
+    reading = PageReading.from_json(kept(vlm).payload)
     assert reading.answer is not None
     assert reading.answer.has_second_look_failed
     assert [word.text for word in reading.words] == [row[0] for row in WORDS]
 
 
 def test_a_retry_that_was_refused_keeps_the_first_answer_and_its_reason(
-    cast: Cast, script: Script, version: EngineVersion, talking: Callable[[Sequence[Any]], None]
+    cast: Cast, script: Script, vlm: EngineVersion, talking: Callable[[Sequence[Any]], None]
 ) -> None:
     talking([Attempt("the the quick", "stop"), EngineError("refused")])
     document = send(cast, picture())
@@ -355,7 +345,7 @@ def test_a_retry_that_was_refused_keeps_the_first_answer_and_its_reason(
 
 
 def test_a_server_that_went_away_between_two_questions_leaves_what_it_said(
-    cast: Cast, script: Script, version: EngineVersion, talking: Callable[[Sequence[Any]], None]
+    cast: Cast, script: Script, vlm: EngineVersion, talking: Callable[[Sequence[Any]], None]
 ) -> None:
     gone = EngineUnavailableError("gone")
     talking([Attempt("the the quick", "stop"), gone, Attempt(SAID, "stop")])
@@ -373,7 +363,7 @@ def test_a_server_that_went_away_between_two_questions_leaves_what_it_said(
 
 
 def test_an_engine_that_died_is_built_anew_for_the_next_attempt(
-    cast: Cast, script: Script, version: EngineVersion, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, script: Script, vlm: EngineVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: list[VlmEngine] = []
 

@@ -22,9 +22,10 @@ from review.models import (
 from review.tasks import TaskFailedError, open_document, read_page, sweep
 from review.tasks_engines import name_worker, reader_of
 from tests.conftest import Cast
-from tests.review.conftest import WORDS, Script, picture
+from tests.review.conftest import Script, picture
 from tests.review.queueing import queued, work_off
 from tests.review.reading_through import finished, pages_of, send
+from tests.review.scripted import WORDS
 from tests.review.vlm import read_with_vlm
 
 

@@ -8,7 +8,7 @@ from inference.types import VlmSpec
 from review.actions.engines import declare_engine_version
 from review.models import EngineVersion, Project
 from review.selectors.access import SYSTEM
-from tests.review.conftest import WORDS
+from tests.review.scripted import WORDS
 
 SPEC = VlmSpec(
     kind="vllm_server",
@@ -26,7 +26,7 @@ SCRIPTED = replace(SPEC, kind="scripted")
 """One whose answers are scripted too."""
 
 VALUES: dict[str, Any] = {"company": "BOOK TA K SDN BHD", "date": "25/12/2018", "total": "9.00"}
-"""What it answers in `answering`: true of `tests.review.conftest.WORDS`."""
+"""What it answers in `answering`: true of `tests.review.scripted.WORDS`."""
 
 
 def read_with_vlm(project: Project, spec: VlmSpec = SCRIPTED) -> EngineVersion:

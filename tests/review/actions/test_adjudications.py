@@ -11,13 +11,11 @@ from review.models import (
     DocumentStatus,
     FieldReview,
     ReviewTask,
-    Role,
     TaskKind,
     User,
 )
 from review.selectors.records import current_record
 from review.selectors.review_tasks import task_detail
-from tests import factories
 from tests.conftest import Cast
 from tests.review.actions.review_room import actor
 from tests.review.actions.second_room import (
@@ -29,32 +27,16 @@ from tests.review.actions.second_room import (
     dispute,
     draw_all,
     look_at,
-    make_first_task,
     second_of,
     truth,
 )
 
-
-@pytest.fixture
-def second(cast: Cast) -> User:
-    return factories.make_member(cast.project, Role.REVIEWER, "sei")
-
-
-@pytest.fixture
-def third(cast: Cast) -> User:
-    return factories.make_member(cast.project, Role.REVIEWER, "tom")
-
-
-@pytest.fixture
-def task(cast: Cast) -> ReviewTask:
-    draw_all(cast)
-    return make_first_task(cast)
-
-
 # Disagreement
 
 
-def test_two_who_differ_make_an_adjudication_of_what_they_differ_on(cast: Cast, second: User, task: ReviewTask) -> None:
+def test_two_who_differ_make_an_adjudication_of_what_they_differ_on(
+    cast: Cast, second: User, drawn: ReviewTask
+) -> None:
     draw_all(cast)
     first, adjudication = dispute(cast, cast.reviewer, second)
     assert adjudication.disputed_paths == ["/total"]
@@ -177,36 +159,36 @@ def test_the_adjudicated_verdict_takes_the_place_of_the_first_in_the_estimates(
 
 
 def test_an_adjudicated_field_that_nobody_asked_about_stays_out_of_the_sample(
-    cast: Cast, second: User, third: User, task: ReviewTask
+    cast: Cast, second: User, third: User, drawn: ReviewTask
 ) -> None:
     date = ("/date", "corrected", "2018-12-24")
-    answer(cast.reviewer, task, COMPANY, TOTAL, date)
-    answer(second, second_of(task), COMPANY, TOTAL, ("/date", "confirmed", None))
-    adjudication = look_at(task, TaskKind.ADJUDICATION)
+    answer(cast.reviewer, drawn, COMPANY, TOTAL, date)
+    answer(second, second_of(drawn), COMPANY, TOTAL, ("/date", "confirmed", None))
+    adjudication = look_at(drawn, TaskKind.ADJUDICATION)
     assert adjudication.disputed_paths == ["/date"]
     answer(third, adjudication, date)
     assert FieldReview.objects.get(task=adjudication).is_in_sample is False
 
 
 def test_what_only_the_second_one_found_wrong_is_adjudicated_but_judges_nobody(
-    cast: Cast, second: User, third: User, task: ReviewTask
+    cast: Cast, second: User, third: User, drawn: ReviewTask
 ) -> None:
-    answer(cast.reviewer, task, COMPANY, TOTAL)
-    answer(second, second_of(task), COMPANY, TOTAL, ("/date", "corrected", "2018-12-24"))
-    adjudication = look_at(task, TaskKind.ADJUDICATION)
+    answer(cast.reviewer, drawn, COMPANY, TOTAL)
+    answer(second, second_of(drawn), COMPANY, TOTAL, ("/date", "corrected", "2018-12-24"))
+    adjudication = look_at(drawn, TaskKind.ADJUDICATION)
     given = {(one.verdict, one.value) for one in task_detail(adjudication).fields[1].answers}
     assert given == {("confirmed", "2018-12-25"), ("corrected", "2018-12-24")}
     record = answer(third, adjudication, ("/date", "corrected", "2018-12-24"))
     assert record.values["/date"] == "2018-12-24"
-    assert set(checks(task)) == set(checks(second_of(task))) == {"/company", "/total"}
-    assert {right for _, right in checks(task).values()} == {True}
+    assert set(checks(drawn)) == set(checks(second_of(drawn))) == {"/company", "/total"}
+    assert {right for _, right in checks(drawn).values()} == {True}
 
 
 def test_what_only_the_second_one_looked_at_and_found_right_asks_nobody(
-    cast: Cast, second: User, task: ReviewTask
+    cast: Cast, second: User, drawn: ReviewTask
 ) -> None:
-    answer(cast.reviewer, task, COMPANY, TOTAL)
-    answer(second, second_of(task), COMPANY, TOTAL, ("/date", "confirmed", None))
+    answer(cast.reviewer, drawn, COMPANY, TOTAL)
+    answer(second, second_of(drawn), COMPANY, TOTAL, ("/date", "confirmed", None))
     assert not ReviewTask.objects.filter(kind=TaskKind.ADJUDICATION).exists()
 
 

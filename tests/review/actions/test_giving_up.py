@@ -19,18 +19,8 @@ from review.models import (
 from review.selectors.records import current_record
 from tests import factories
 from tests.conftest import Cast
-from tests.review.actions.review_room import actor, announced, audited, make_open_task, task_of
+from tests.review.actions.review_room import actor, announced, audited, task_of
 from tests.review.actions.submitting_room import TOTAL, save, submit
-
-
-@pytest.fixture
-def task(cast: Cast) -> ReviewTask:
-    return make_open_task(cast.document_type)
-
-
-@pytest.fixture
-def lease(cast: Cast, task: ReviewTask) -> Lease:
-    return lease_task(actor=actor(cast.reviewer), task=task)
 
 
 def test_a_skipped_task_goes_to_others_and_keeps_what_was_saved(cast: Cast, lease: Lease, task: ReviewTask) -> None:

@@ -21,11 +21,6 @@ from tests.conftest import Cast
 from tests.review.actions.review_room import actor, announced, audited, let_lease_lapse, make_open_task
 
 
-@pytest.fixture
-def task(cast: Cast) -> ReviewTask:
-    return make_open_task(cast.document_type)
-
-
 def lease(cast: Cast) -> Lease:
     taken = lease_next_task(actor=actor(cast.reviewer), project=cast.project)
     assert taken is not None

@@ -17,11 +17,6 @@ from tests.review.actions.review_room import actor, announced, audited, make_ope
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def task(cast: Cast) -> ReviewTask:
-    return make_open_task(cast.document_type)
-
-
 def test_released_tasks_can_be_taken_by_the_next(cast: Cast, task: ReviewTask) -> None:
     lease_task(actor=actor(cast.reviewer), task=task)
     assert release_tasks(actor=actor(cast.manager), project=cast.project, task_ids=[task.pk]) == 1

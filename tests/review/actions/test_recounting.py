@@ -12,7 +12,6 @@ from review.models import (
     FieldReview,
     Project,
     ReviewTask,
-    Role,
     RolloutStage,
     TaskKind,
     User,
@@ -43,11 +42,6 @@ Verdict = tuple[str, str, object]
 def _promised(cast: Cast) -> None:
     set_audits(cast.document_type)
     promise(cast.document_type, cast.manager)
-
-
-@pytest.fixture
-def second(cast: Cast) -> User:
-    return factories.make_member(cast.project, Role.REVIEWER)
 
 
 def monitor() -> Monitor:

@@ -13,18 +13,8 @@ from review.selectors.access import SYSTEM
 from review.selectors.review_tasks import task_field
 from tests import factories
 from tests.conftest import Cast
-from tests.review.actions.review_room import actor, announced, audited, let_lease_lapse, make_open_task, task_of
+from tests.review.actions.review_room import actor, announced, audited, let_lease_lapse, task_of
 from tests.review.invoices import INVOICE, make_invoice
-
-
-@pytest.fixture
-def task(cast: Cast) -> ReviewTask:
-    return make_open_task(cast.document_type)
-
-
-@pytest.fixture
-def lease(cast: Cast, task: ReviewTask) -> Lease:
-    return lease_task(actor=actor(cast.reviewer), task=task)
 
 
 def save(cast: Cast, lease: Lease, value: object, base_version: int, **changes: Any) -> FieldEdit:

@@ -11,7 +11,6 @@ from review.models import (
     RegressionItem,
     RegressionSet,
     ReviewTask,
-    Role,
     TaskKind,
     TaskState,
     User,
@@ -19,7 +18,6 @@ from review.models import (
 from review.routing.sampling import Purpose, draw
 from review.selectors.records import current_record
 from review.selectors.review_tasks import task_detail
-from tests import factories
 from tests.conftest import Cast
 from tests.review.actions.review_room import actor, audited
 from tests.review.actions.second_room import (
@@ -36,33 +34,16 @@ from tests.review.actions.second_room import (
     truth,
 )
 
-
-@pytest.fixture
-def second(cast: Cast) -> User:
-    return factories.make_member(cast.project, Role.REVIEWER, "sei")
-
-
-@pytest.fixture
-def third(cast: Cast) -> User:
-    return factories.make_member(cast.project, Role.REVIEWER, "tom")
-
-
-@pytest.fixture
-def task(cast: Cast) -> ReviewTask:
-    draw_all(cast)
-    return make_first_task(cast)
-
-
 # Seeded tasks
 
 
 @pytest.fixture
-def seed(cast: Cast, second: User, task: ReviewTask) -> ReviewTask:
+def seed(cast: Cast, second: User, drawn: ReviewTask) -> ReviewTask:
     """A document whose values are agreed, and one more that waits; every task is preceded by a seeded one."""
-    answer(cast.reviewer, task, COMPANY, TOTAL)
-    answer(second, second_of(task), COMPANY, TOTAL)
+    answer(cast.reviewer, drawn, COMPANY, TOTAL)
+    answer(second, second_of(drawn), COMPANY, TOTAL)
     draw_all(cast, second=0.0, seeded=1.0)
-    return task
+    return drawn
 
 
 def next_task(user: User, cast: Cast) -> Lease:
@@ -103,20 +84,20 @@ def test_a_seeded_task_says_who_was_right_and_changes_nothing(cast: Cast, seed: 
     assert not ReviewTask.objects.filter(kind=TaskKind.SECOND_REVIEW, first_task=lease.task).exists()
 
 
-def test_labels_of_a_regression_set_judge_by_value_not_by_spelling(cast: Cast, task: ReviewTask, third: User) -> None:
+def test_labels_of_a_regression_set_judge_by_value_not_by_spelling(cast: Cast, drawn: ReviewTask, third: User) -> None:
     draw_all(cast, second=0.0, seeded=0.0)
-    answer(cast.reviewer, task, COMPANY, TOTAL)
+    answer(cast.reviewer, drawn, COMPANY, TOTAL)
     regression_set = RegressionSet.objects.create(
         project=cast.project, document_type=cast.document_type, name="labelled", digest="d"
     )
     labels = {"/company": "BOOK TA K", "/total": "RM 8.80"}
     RegressionItem.objects.create(
-        regression_set=regression_set, name="a.jpg", sha256=task.document.sha256, truth=labels
+        regression_set=regression_set, name="a.jpg", sha256=drawn.document.sha256, truth=labels
     )
     draw_all(cast, second=0.0, seeded=1.0)
     make_first_task(cast)
     lease = next_task(third, cast)
-    assert lease.task.document == task.document
+    assert lease.task.document == drawn.document
     finish(third, lease, ("/company", "corrected", "BOOK TAX"), OTHER_TOTAL)
     assert checks(lease.task) == {"/company": (None, False), "/total": (None, True)}
 

@@ -22,19 +22,9 @@ from review.selectors.records import current_record
 from tests import factories
 from tests.conftest import Cast
 from tests.factories import FieldPlan
-from tests.review.actions.review_room import actor, announced, let_lease_lapse, make_open_task, task_of
+from tests.review.actions.review_room import actor, announced, let_lease_lapse, task_of
 from tests.review.actions.submitting_room import TOTAL, save, submit
 from tests.review.invoices import INVOICE, make_invoice
-
-
-@pytest.fixture
-def task(cast: Cast) -> ReviewTask:
-    return make_open_task(cast.document_type)
-
-
-@pytest.fixture
-def lease(cast: Cast, task: ReviewTask) -> Lease:
-    return lease_task(actor=actor(cast.reviewer), task=task)
 
 
 def test_a_submit_makes_a_record_that_says_where_each_value_came_from(

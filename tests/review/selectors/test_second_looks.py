@@ -30,11 +30,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def second(cast: Cast) -> User:
-    return factories.make_member(cast.project, Role.REVIEWER, "sei")
-
-
-@pytest.fixture
 def look(cast: Cast, second: User) -> ReviewTask:
     """An open second review of what rui did."""
     draw_all(cast)

@@ -24,11 +24,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def second(cast: Cast) -> User:
-    return factories.make_member(cast.project, Role.REVIEWER, "sei")
-
-
-@pytest.fixture
 def as_second(cast: Cast, second: User) -> APIClient:
     return bearer(second, cast.project, Role.REVIEWER)
 

@@ -13,8 +13,9 @@ from review.management.commands.evaluate import table
 from review.models import EvaluationRun
 from tests import factories
 from tests.conftest import Cast
-from tests.review.conftest import WORDS, Script
+from tests.review.conftest import Script
 from tests.review.labelled import TRUTH, make_folder
+from tests.review.scripted import WORDS
 from tests.review.vlm import answering, read_with_vlm
 
 ROOT = Path(__file__).resolve().parents[4]
