@@ -22,6 +22,7 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 MODULES = list(modules())
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 
 def imported_names(tree: ast.AST) -> Iterator[str]:
@@ -53,6 +54,12 @@ def violations(module: str, source: str) -> list[str]:
         if room == other == "review.actions" and not is_shared_part(name) and module != name:
             found.append(f"{module} imports another action: {name}")
     return found
+
+
+def imported_tests(source: str) -> list[str]:
+    """What this source takes from modules of tests."""
+    names = imported_names(ast.parse(source))
+    return [name for name in names if any(part.startswith("test_") for part in name.split("."))]
 
 
 def is_shared_part(name: str) -> bool:
@@ -148,3 +155,27 @@ def test_only_tasks_may_run_an_engine() -> None:
 )
 def test_a_wrong_import_would_be_seen(module: str, source: str, n_found: int) -> None:
     assert len(violations(module, source)) == n_found
+
+
+def test_nothing_is_imported_from_a_module_of_tests() -> None:
+    """What two of them share stands in a module beside them, where both can be read without the other."""
+    found = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in TESTS
+        for name in imported_tests(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("source", "n_found"),
+    [
+        ("from tests.review.test_tasks import send", 1),
+        ("from tests.review import test_tasks", 1),
+        ("def f():\n    import tests.review.test_tasks", 1),
+        ("from tests.review.reading_through import send", 0),
+        ("from django.test import Client", 0),
+    ],
+)
+def test_an_import_from_a_test_would_be_seen(source: str, n_found: int) -> None:
+    assert len(imported_tests(source)) == n_found

@@ -4,7 +4,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,14 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.faults.house import ROOT, House, children_of
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+from tests.faults.house import ROOT, House, children_of, free_port
 
 
 @dataclass

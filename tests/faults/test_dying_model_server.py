@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.faults.house import ROOT, House
-from tests.faults.test_served import free_port
+from tests.faults.house import ROOT, House, free_port
 from tests.review.conftest import picture
 from tests.review.vlm import SPEC
 

@@ -11,16 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.house import House, children_of
+from tests.faults.house import House, children_of, free_port
 from tests.review.conftest import picture
 
 BOUNDARY = "stet"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def command_line(pid: int) -> str:

@@ -35,7 +35,7 @@ from review.selectors.access import SYSTEM
 from review.selectors.reading import reading_ids_of
 from tests import factories
 from tests.races.threads import all_at_once
-from tests.review.actions.test_training import DEAD
+from tests.review.dead_claims import DEAD
 from tests.review.taught import with_reading
 
 N_AT_ONCE = 6

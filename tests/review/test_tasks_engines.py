@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from inference.errors import EngineUnavailableError
@@ -12,20 +11,16 @@ from inference.registry import engine_for
 from review.actions._compositions import ensure_composed_version
 from review.actions.engines import use_engine
 from review.actions.evaluation import register_engine
-from review.actions.intake import receive_document
 from review.actions.reading import rerun_document
 from review.actions.recovery import beat
 from review.models import (
     AuditEntry,
-    Document,
     EngineVersion,
     ExtractionRun,
-    FieldPrediction,
     ModelKind,
     PageRead,
     RawAnswer,
     Reading,
-    Rollout,
     TrainedModel,
 )
 from review.selectors.access import SYSTEM
@@ -43,7 +38,9 @@ from tests.inference.classifiers import sure_of
 from tests.inference.serving.self_test.fake_vllm import FakeVllm
 from tests.inference.serving.specs import SMALL
 from tests.review.conftest import Script, picture
+from tests.review.live_room import live, read, total
 from tests.review.queueing import work_off
+from tests.review.reading_through import send
 from tests.review.served import put_behind
 from tests.review.trained import make_calibrator, make_locator, make_model
 from tests.review.vlm import answering, read_with_vlm
@@ -70,35 +67,8 @@ def base(script: Script) -> EngineVersion:
     return register_engine(engine=identity_of(engine_for("scripted")))
 
 
-def live(cast: Cast, version: EngineVersion) -> EngineVersion:
-    Rollout.objects.update_or_create(
-        document_type=cast.document_type, stage="live", defaults={"engine_version": version, "salt": "s"}
-    )
-    return version
-
-
 def learned(cast: Cast, base: EngineVersion) -> EngineVersion:
     return live(cast, ensure_composed_version(base, make_locator(cast.document_type, LOWEST_ON_THE_PAGE)))
-
-
-def send(cast: Cast, text: str = "9.00") -> Document:
-    return receive_document(
-        actor=SYSTEM,
-        project=cast.project,
-        document_type=cast.document_type,
-        file=ContentFile(picture(text)),
-        filename="scan",
-    ).document
-
-
-def read(cast: Cast, text: str = "9.00") -> ExtractionRun:
-    document = send(cast, text)
-    work_off()
-    return ExtractionRun.objects.select_related("engine_version").get(document=document, is_current=True)
-
-
-def total(run: ExtractionRun) -> FieldPrediction:
-    return FieldPrediction.objects.get(run=run, field_path="/total")
 
 
 def test_what_was_learned_finds_the_fields_of_what_its_base_read(cast: Cast, base: EngineVersion) -> None:
@@ -156,7 +126,7 @@ def test_a_model_that_is_damaged_between_reading_and_finding_restarts_the_docume
     cast: Cast, base: EngineVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learned(cast, base)
-    document = send(cast)
+    document = send(cast, picture())
 
     def damaged_before(run_id: int) -> RunToRoute | None:
         forget_models()
@@ -255,7 +225,7 @@ def test_a_page_that_meets_its_language_model_away_says_so_at_once(cast: Cast, s
     name_worker("w")
     try:
         beat(name="w", n_workers=1, engine_name="scripted", started_at=timezone.now())
-        document = send(cast)
+        document = send(cast, picture())
         work_off()
         assert worker_summary().model_errors == {version.pk: "engine_unavailable"}
         assert worker_summary().engine_error == ""
@@ -280,7 +250,7 @@ def test_what_was_learned_on_a_language_model_waits_for_that_model(
     try:
         beat(name="w", n_workers=1, engine_name="scripted", started_at=timezone.now())
         sweep()
-        assert shown_status(send(cast)) == "waiting_for_model"
+        assert shown_status(send(cast, picture())) == "waiting_for_model"
         other = factories.make_document_type(cast.project, "other")
         assert worker_summary().standstill(other.pk) == ""
     finally:

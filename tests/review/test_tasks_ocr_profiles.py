@@ -23,8 +23,8 @@ from review.selectors.rollouts import champion_of, versions_to_roll_out
 from review.tasks_engines import exact_reader, identity_of, profiled_identity
 from tests.conftest import Cast
 from tests.review.conftest import Script
+from tests.review.live_room import live, read, total
 from tests.review.queueing import work_off
-from tests.review.test_tasks_engines import live, read, total
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

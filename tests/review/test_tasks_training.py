@@ -17,7 +17,7 @@ from review.tasks_models import forget_models, scorer_of
 from review.tasks_training import train
 from tests import factories
 from tests.conftest import Cast
-from tests.review.actions.test_training import DEAD
+from tests.review.dead_claims import DEAD
 from tests.review.learning.examples import TOTAL
 from tests.review.taught import candidate, candidates, teach, with_reading
 

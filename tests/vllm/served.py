@@ -1,7 +1,6 @@
 """An installation whose projects are read by a tiny model behind a real vLLM server."""
 
 import json
-import socket
 import subprocess
 import time
 from collections.abc import Mapping
@@ -11,7 +10,8 @@ from typing import Any
 
 import httpx
 
-from tests.faults.house import House
+from inference.types import VlmSpec
+from tests.faults.house import House, free_port
 
 PATIENCE_SECONDS = 900.0
 """A start takes a minute on an idle machine with two cores."""
@@ -31,12 +31,6 @@ ON_CPU: dict[str, Any] = {
         "OMP_NUM_THREADS": "1",
     },
 }
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass
@@ -77,6 +71,11 @@ class ServedHouse:
     @property
     def url(self) -> str:
         return self.house.settings["STET_VLLM_URL"]
+
+    def spec_of(self, version_id: int) -> VlmSpec:
+        """What a version of this installation was declared as."""
+        [row] = self.house.rows("SELECT spec FROM review_engineversion WHERE id = ?", version_id)
+        return VlmSpec.from_json(json.loads(row[0]))
 
     def serve(self) -> subprocess.Popen[str]:
         """Start `serve_model`, and return before it is ready."""

@@ -12,33 +12,23 @@ from typing import Any
 import httpx
 import pytest
 
-from inference.imaging.pages import decode_page
 from inference.serving.adapters import load_adapter
 from inference.serving.chat import chat_client
-from inference.serving.dialogue import Asking
-from inference.serving.page_images import prepare_page
-from inference.serving.prompts import load_prompt
 from inference.serving.weights import WeightsError, manifest_of
-from inference.serving.wire import request_body
 from inference.training.child import run_training
 from inference.training.exported import Exported
 from inference.training.plan import TrainingPlan
 from inference.training.prepare import prepare
-from inference.types import PageRequest, VlmSpec, parse_document_type
+from inference.types import VlmSpec
+from tests.faults.house import free_port
 from tests.inference.training.exports import write_export
 from tests.review.conftest import picture
-from tests.vllm.served import ServedHouse, free_port
+from tests.vllm.served import ServedHouse
+from tests.vllm.slip import SCHEMA, ask, first_token
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = {"enable-lora": True, "max-loras": 2, "max-lora-rank": 8}
-JSON = {"Content-Type": "application/json"}
 MAY_LOAD = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "True"}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "title": "slip",
-    "x-label": {"en": "Slip", "zh": "小票"},
-    "properties": {"total": {"type": ["string", "null"], "x-label": {"en": "Total", "zh": "合计"}}},
-}
 TOTALS = ("3.00", "5.00", "7.00")
 STEPS = 8
 
@@ -56,6 +46,9 @@ class Taught:
     @property
     def adapter(self) -> Path:
         return Path(self.spec.adapter_folder)
+
+    def ask(self, model: str) -> dict[str, Any]:
+        return ask(self.served.url, self.spec, self.export, model=model)
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +71,6 @@ def finetune(served: ServedHouse, export: Path, *arguments: str) -> "subprocess.
         *("finetune", "--engine-version", str(served.version_id), "--snapshot", str(export)),
         *(*options, "--learning-rate", "0.01", "--dropout", "0", *arguments),
     )
-
-
-def spec_of(served: ServedHouse, version_id: int) -> VlmSpec:
-    [row] = served.house.rows(f"SELECT spec FROM review_engineversion WHERE id = {version_id}")
-    return VlmSpec.from_json(json.loads(row[0]))
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +97,7 @@ def taught(base: ServedHouse, held_out: str, tmp_path_factory: pytest.TempPathFa
     ran = finetune(base, export)
     assert ran.returncode == 0, ran.stderr
     version_id = int(ran.stdout.split()[-1])
-    return Taught(base, export, ran.stderr, version_id, spec_of(base, version_id))
+    return Taught(base, export, ran.stderr, version_id, base.spec_of(version_id))
 
 
 def test_the_loss_falls(taught: Taught) -> None:
@@ -125,7 +113,7 @@ def test_the_loss_falls(taught: Taught) -> None:
 
 
 def test_the_adapter_is_a_version_of_its_own_with_its_checksums(taught: Taught) -> None:
-    base = spec_of(taught.served, taught.served.version_id)
+    base = taught.served.spec_of(taught.served.version_id)
     own = {"adapter", "adapter_folder", "adapter_sha256"}
     assert {name for name, value in taught.spec.as_json().items() if base.as_json().get(name) != value} == own
     assert taught.spec.adapter_sha256 == {
@@ -140,32 +128,14 @@ def test_the_adapter_is_a_version_of_its_own_with_its_checksums(taught: Taught) 
     assert (detail["base"], detail["digest"]) == (base.digest, taught.spec.digest)
 
 
-def ask(taught: Taught, model: str) -> dict[str, Any]:
-    """Ask a model of the server what the engine would ask of a page that was trained on."""
-    page = decode_page((taught.export / "train" / "00000001-001.jpg").read_bytes(), 1)
-    image = prepare_page(page, taught.spec.imaging)
-    request = PageRequest(parse_document_type(SCHEMA), SCHEMA)
-    asking = Asking(taught.spec, load_prompt(taught.spec.prompt_version), page, request)
-    body = request_body(asking.question(image, is_constrained=False), taught.spec, model=model)
-    response = httpx.post(f"{taught.served.url}/v1/chat/completions", content=body, headers=JSON, timeout=120)
-    assert response.is_success, response.text
-    answer: dict[str, Any] = response.json()
-    return answer
-
-
-def first_token(answer: dict[str, Any]) -> dict[str, float]:
-    [choice] = answer["choices"]
-    return {one["token"]: one["logprob"] for one in choice["logprobs"]["content"][0]["top_logprobs"]}
-
-
 def test_the_running_server_answers_by_the_adapters_name_and_otherwise_than_before(taught: Taught) -> None:
     models = httpx.get(f"{taught.served.url}/v1/models").json()["data"]
-    base = spec_of(taught.served, taught.served.version_id)
+    base = taught.served.spec_of(taught.served.version_id)
     assert {taught.spec.tied_name, base.tied_name} <= {model["id"] for model in models}
-    bare, adapted = ask(taught, base.tied_name), ask(taught, taught.spec.tied_name)
+    bare, adapted = taught.ask(base.tied_name), taught.ask(taught.spec.tied_name)
     assert adapted["model"] == taught.spec.tied_name
     assert first_token(bare) != first_token(adapted)
-    assert first_token(adapted) == first_token(ask(taught, taught.spec.tied_name)), "it is no noise that differs"
+    assert first_token(adapted) == first_token(taught.ask(taught.spec.tied_name)), "it is no noise that differs"
 
 
 def test_the_self_test_is_kept_and_what_comes_next_is_told(taught: Taught) -> None:
@@ -242,7 +212,7 @@ def test_the_loss_is_on_the_answer_alone_and_the_question_is_the_servers_token_b
     assert [row["learned"].strip() for row in rows] == [f'{{"total":"{total}"}}</s>' for total in TOTALS]
     for row in rows:
         assert (row["is_one_piece"], row["labels_are_ids"], row["n_learned_padding"]) == (True, True, 0)
-    assert rows[0]["n_asked"] == ask(taught, taught.spec.tied_name)["usage"]["prompt_tokens"]
+    assert rows[0]["n_asked"] == taught.ask(taught.spec.tied_name)["usage"]["prompt_tokens"]
     assert f"{found['longest']} tokens, the server takes {found['longest'] - 1}" in found["refused"]
 
 
@@ -274,7 +244,7 @@ def test_an_adapter_that_was_tampered_with_is_refused(taught: Taught, tmp_path: 
         assert served.returncode == 1
         assert "adapter_model.safetensors has another checksum" in served.stderr
         with chat_client(taught.served.url) as client, pytest.raises(WeightsError, match="has another checksum"):
-            load_adapter(client, taught.spec, started_for=spec_of(taught.served, taught.served.version_id))
+            load_adapter(client, taught.spec, started_for=taught.served.spec_of(taught.served.version_id))
     finally:
         weights.write_bytes(kept)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.vllm.test_readers import ran
+from tests.vllm.trainers_python import ran
 
 
 def test_weights_of_two_precisions_become_those_of_the_largest_and_the_rest_is_taken_over(

@@ -8,15 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from inference.imaging.pages import decode_page
-from inference.serving.dialogue import Asking
-from inference.serving.page_images import prepare_page
-from inference.serving.prompts import load_prompt
-from inference.serving.wire import request_body
-from inference.types import PageRequest, VlmSpec, parse_document_type
+from inference.types import VlmSpec
 from tests.inference.training.exports import write_export
 from tests.vllm.served import ServedHouse, found
-from tests.vllm.test_finetune import JSON, SCHEMA
+from tests.vllm.slip import SCHEMA, ask, first_token
 
 ANSWER = {"total": "7.00"}
 STEPS = 12
@@ -30,11 +25,6 @@ class Merged:
     base: VlmSpec
     spec: VlmSpec
     export: Path
-
-
-def spec_of(served: ServedHouse, version_id: int) -> VlmSpec:
-    [row] = served.house.rows("SELECT spec FROM review_engineversion WHERE id = ?", version_id)
-    return VlmSpec.from_json(json.loads(row[0]))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +41,7 @@ def merged(vllm_venv: Path, tiny: Path, tmp_path_factory: pytest.TempPathFactory
     process = made.serve()
     try:
         made.wait_until_ready(process)
-        yield Merged(made, spec_of(base, base.version_id), spec_of(made, made.version_id), export)
+        yield Merged(made, base.spec_of(base.version_id), made.spec_of(made.version_id), export)
     finally:
         base.house.close()
 
@@ -74,20 +64,12 @@ def test_the_weights_alone_are_other_than_before(merged: Merged) -> None:
 def test_the_server_answers_otherwise_than_that_of_the_old_weights(merged: Merged, served: ServedHouse) -> None:
     taught = json.loads((Path(merged.spec.weights_folder) / "training.json").read_text())
     assert taught["losses"][-1] < 0.85 * taught["losses"][0]
-    old = spec_of(served, served.version_id)
+    old = served.spec_of(served.version_id)
     assert dict(old.weights_sha256) == dict(merged.base.weights_sha256)
-    after = first_token(merged.served.url, merged.spec, merged.export)
-    assert after != first_token(served.url, old, merged.export)
-    assert after == first_token(merged.served.url, merged.spec, merged.export), "it is no noise that differs"
+    after = first_answered(merged.served, merged.spec, merged.export)
+    assert after != first_answered(served, old, merged.export)
+    assert after == first_answered(merged.served, merged.spec, merged.export), "it is no noise that differs"
 
 
-def first_token(url: str, spec: VlmSpec, export: Path) -> dict[str, float]:
-    """Ask a server what the engine would ask of the page that was trained on; return its first token's chances."""
-    page = decode_page((export / "train" / "00000001-001.jpg").read_bytes(), 1)
-    asking = Asking(spec, load_prompt(spec.prompt_version), page, PageRequest(parse_document_type(SCHEMA), SCHEMA))
-    question = asking.question(prepare_page(page, spec.imaging), is_constrained=False)
-    body = request_body(question, spec, model=spec.tied_name)
-    response = httpx.post(f"{url}/v1/chat/completions", content=body, headers=JSON, timeout=120)
-    assert response.is_success, response.text
-    [choice] = response.json()["choices"]
-    return {one["token"]: one["logprob"] for one in choice["logprobs"]["content"][0]["top_logprobs"]}
+def first_answered(served: ServedHouse, spec: VlmSpec, export: Path) -> dict[str, float]:
+    return first_token(ask(served.url, spec, export, model=spec.tied_name))

@@ -1,8 +1,6 @@
 """The trainers that need torch load what is written for them, by their own code, up to the tokens a model learns."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +9,8 @@ import pytest
 from review.models import Snapshot
 from tests.conftest import Cast
 from tests.review.snapshots import add_reviewed, taken, unpacked
+from tests.vllm.trainers_python import ran
 
-ROOT = Path(__file__).resolve().parents[2]
 COMPANY = "山东省书店 «r»"
 ANSWERS = [
     {"company": COMPANY, "date": "2018-12-25", "total": "9.10"},
@@ -38,22 +36,6 @@ def readers(vllm_venv: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"no readers in {folder}: tests/vllm/install.sh puts them there")
     return folder
-
-
-def ran(vllm_venv: Path, scratch: Path, module: str, *arguments: Path, **environment: str) -> Any:
-    """What a module of this folder says when the trainers' Python runs it, nothing being fetched meanwhile."""
-    own = {
-        "HF_HUB_OFFLINE": "1",
-        "HF_HOME": str(scratch / "home"),
-        "MODELSCOPE_CACHE": str(scratch / "modelscope"),
-        "CUDA_VISIBLE_DEVICES": "",
-    }
-    command = [str(vllm_venv / "bin" / "python"), "-m", f"tests.vllm.{module}", *map(str, arguments)]
-    done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **own, **environment}, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def answer(text: str) -> Any:

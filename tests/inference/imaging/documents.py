@@ -6,6 +6,7 @@ import struct
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pillow_heif
 from PIL import Image
 
@@ -179,3 +180,11 @@ def slow_pdf() -> bytes:
         inner = b"" if is_last else resources % (6 + level)
         objects.append(stream(content, b"/Type/XObject/Subtype/Form/BBox[0 0 200 200]" + inner))
     return pdf(objects)
+
+
+def assert_quarters(pixels: np.ndarray, tolerance: int = 12) -> None:
+    """Each quarter of the pixels (height x width x RGB) has the colour that it has in `quarters`, nearly."""
+    height, width = pixels.shape[:2]
+    for (y, x), colour in {(1, 1): RED, (1, 3): GREEN, (3, 1): BLUE, (3, 3): YELLOW}.items():
+        found = pixels[height * y // 4, width * x // 4].astype(int)
+        assert np.abs(found - colour).max() <= tolerance, (y, x, found)

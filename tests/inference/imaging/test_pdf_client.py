@@ -15,13 +15,13 @@ from inference.imaging.limits import Limits
 from inference.imaging.pdf_client import count_pdf_pages, draw_pdf_pages
 from inference.imaging.pdf_protocol import HEADER, Message
 from tests.inference.imaging.documents import (
+    assert_quarters,
     encrypted_pdf,
     pdf_of_quarters,
     pdf_with_picture,
     quarters,
     slow_pdf,
 )
-from tests.inference.imaging.test_rasters import assert_quarters
 
 
 def stored(tmp_path: Path, data: bytes) -> Path:

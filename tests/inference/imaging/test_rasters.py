@@ -11,7 +11,12 @@ from inference.imaging.limits import Limits
 from inference.imaging.pages import open_pages
 from inference.imaging.rasters import pages_of, refusing, upright_rgb
 from inference.imaging.sniff import MediaType
-from tests.inference.imaging.documents import BLUE, GREEN, RED, YELLOW, encoded, exif_with_orientation, quarters
+from tests.inference.imaging.documents import (
+    assert_quarters,
+    encoded,
+    exif_with_orientation,
+    quarters,
+)
 
 TURNS = {
     1: None,
@@ -29,13 +34,6 @@ def page_pixels(tmp_path: Path, data: bytes, limits: Limits | None = None) -> li
     path = tmp_path / "file"
     path.write_bytes(data)
     return [page.image.pixels for page in open_pages(path, limits or Limits())]
-
-
-def assert_quarters(pixels: np.ndarray, tolerance: int = 12) -> None:
-    height, width = pixels.shape[:2]
-    for (y, x), colour in {(1, 1): RED, (1, 3): GREEN, (3, 1): BLUE, (3, 3): YELLOW}.items():
-        found = pixels[height * y // 4, width * x // 4].astype(int)
-        assert np.abs(found - colour).max() <= tolerance, (y, x, found)
 
 
 def laid_down(orientation: int) -> Image.Image:

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +10,11 @@ from inference.serving.chat import chat_client
 from inference.serving.vllm_command import DEFAULT_FLAGS, server_command
 from inference.serving.weights import WeightsError, manifest_of
 from inference.types import VlmSpec, VlmSpecError
+from tests.inference.serving.adapter_server import Answer, Server
 from tests.inference.serving.asking import a_spec
 
 LORA = {**DEFAULT_FLAGS, "enable-lora": True, "max-lora-rank": 16}
 BASE = a_spec(server_flags=LORA)
-Answer = Callable[[httpx.Request], httpx.Response]
 
 
 @pytest.fixture
@@ -25,23 +24,6 @@ def adapter(tmp_path: Path) -> Path:
     (folder / "adapter_model.safetensors").write_bytes(b"weights")
     (folder / "adapter_config.json").write_text("{}")
     return folder
-
-
-class Server:
-    """Serves `names`; answers a request to load with `answer`, and keeps what it was asked."""
-
-    def __init__(self, *names: str, answer: Answer = lambda _: httpx.Response(200, text="Success")) -> None:
-        self.names, self.answer = names, answer
-        self.asked: list[bytes] = []
-
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        if request.url.path == "/version":
-            return httpx.Response(200, json={"version": "0.32.0"})
-        if request.url.path == "/v1/models":
-            return httpx.Response(200, json={"data": [{"id": name, "max_model_len": 8192} for name in self.names]})
-        assert request.url.path == "/v1/load_lora_adapter"
-        self.asked.append(request.content)
-        return self.answer(request)
 
 
 def load(spec: VlmSpec, server: Server) -> None:

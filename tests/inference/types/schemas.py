@@ -48,3 +48,9 @@ def a_schema(**changes: Any) -> dict[str, Any]:
     }
     schema.update(changes)
     return schema
+
+
+def with_leaf(**hints: Any) -> dict[str, Any]:
+    schema = a_schema()
+    schema["properties"]["name"] = {"type": "string", "x-label": label(), **hints}
+    return schema

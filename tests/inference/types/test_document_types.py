@@ -1,5 +1,4 @@
 import copy
-from typing import Any
 
 import pytest
 
@@ -10,19 +9,13 @@ from inference.types import (
     parse_document_type,
     validate_document_type,
 )
-from tests.inference.types.schemas import a_schema, label
+from tests.inference.types.schemas import a_schema, label, with_leaf
 
 
 def problems_of(schema: object) -> dict[str, str]:
     with pytest.raises(DocumentTypeError) as caught:
         validate_document_type(schema)
     return dict(caught.value.problems)
-
-
-def with_leaf(**hints: Any) -> dict[str, Any]:
-    schema = a_schema()
-    schema["properties"]["name"] = {"type": "string", "x-label": label(), **hints}
-    return schema
 
 
 def test_a_full_schema_is_accepted_and_left_alone() -> None:

@@ -6,7 +6,7 @@ from inference.errors import DocumentTypeError
 from inference.types import parse_document_type, validate_document_type
 from inference.types.hints import LEAF_HINTS
 from inference.types.id_schemes import known_schemes, scheme_module
-from tests.inference.types.test_document_types import with_leaf
+from tests.inference.types.schemas import with_leaf
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from review.actions._claims import process_mark
 from review.actions.recovery import requeue_work
 from review.actions.training import (
     cancel_training,
@@ -35,13 +34,11 @@ from review.selectors.training import LEAST_OF_A_TYPE, Taught, TaughtDocument, c
 from tests import factories
 from tests.conftest import Cast
 from tests.review.actions.review_room import actor
+from tests.review.dead_claims import DEAD
 from tests.review.queueing import queued
 from tests.review.taught import teach
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-DEAD = f"{process_mark(2**22 + 1)}{'0' * 16}"
-"""A claim of a process that no system has."""
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from inference.serving.vllm_command import DEFAULT_FLAGS
 from inference.training.errors import TrainingError
 from review.management import fine_tuning
 from review.management.fine_tuning import load_beside, unpacked
+from tests.inference.serving.adapter_server import Server
 from tests.inference.serving.asking import a_spec
-from tests.inference.serving.test_adapters import Server
 
 BASE = a_spec(server_flags={**DEFAULT_FLAGS, "enable-lora": True, "max-lora-rank": 16})
 

@@ -1,7 +1,6 @@
 """Rates and costs from roll-ups: what is measured, what is not, and what it makes of the prices."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
@@ -9,35 +8,14 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from review.exceptions import InvalidInputError
-from review.models import CostModel, Document, Page, Project, ReviewTask, ThroughputRollup, TimeSpent
+from review.models import CostModel, Document, Page, ReviewTask, ThroughputRollup
 from review.selectors.accuracy import today
 from review.selectors.operations import checked_prices, operations
 from tests import factories
 from tests.conftest import Cast
+from tests.review.operations_room import add_day, age_project, spend
 
 pytestmark = pytest.mark.django_db
-
-
-def add_day(cast: Cast, age: int = 0, **counts: Any) -> None:
-    defaults = {"n_documents": 10, "n_pages": 20, "n_auto": 6, "n_sampled": 3, "n_review": 1, "n_selected": 2}
-    ThroughputRollup.objects.create(
-        project=cast.project,
-        document_type=cast.document_type,
-        day=today() - timedelta(days=age),
-        **({**defaults, "cpu_seconds": 72.0} | counts),
-    )
-
-
-def spend(cast: Cast, seconds: float, *, field_path: str = "") -> None:
-    task = ReviewTask.objects.get(document=factories.make_routed(cast.document_type))
-    TimeSpent.objects.create(
-        task=task, reviewer=cast.reviewer, field_path=field_path, seconds=seconds, client_key=f"k{task.pk}"
-    )
-
-
-def age_project(cast: Cast, days: int) -> None:
-    Project.objects.filter(pk=cast.project.pk).update(created_at=timezone.now() - timedelta(days=days))
-    cast.project.refresh_from_db()
 
 
 def test_nothing_routed_has_no_rates_and_no_costs(cast: Cast) -> None:

@@ -12,6 +12,7 @@ from review.selectors.reviewers import N_DAYS, ReviewerQuality, reviewers_page
 from tests import factories
 from tests.conftest import Cast
 from tests.review.actions.review_room import task_of
+from tests.review.reviewer_checks import check
 
 pytestmark = pytest.mark.django_db
 
@@ -19,33 +20,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def task(cast: Cast) -> ReviewTask:
     return task_of(factories.make_routed(cast.document_type))
-
-
-def check(
-    task: ReviewTask,
-    reviewer: User,
-    n: int,
-    *,
-    is_right: bool | None,
-    is_agreed: bool | None = True,
-    source: CheckSource = CheckSource.SECOND_REVIEW,
-    inclusion_probability: float = 0.1,
-) -> None:
-    taken = ReviewerCheck.objects.count()
-    ReviewerCheck.objects.bulk_create(
-        ReviewerCheck(
-            project=task.project,
-            document_type=task.document_type,
-            task=task,
-            field_path=f"/field{taken + number}",
-            reviewer=reviewer,
-            source=source,
-            is_agreed=is_agreed,
-            is_right=is_right,
-            inclusion_probability=inclusion_probability,
-        )
-        for number in range(n)
-    )
 
 
 def of(cast: Cast, user: User) -> ReviewerQuality:

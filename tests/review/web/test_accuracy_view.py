@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from review.models import AccuracyRollup, DocumentType, Project
+from review.models import DocumentType, Project
 from review.web.accuracy_view import WIDTH, accuracy_page
 from tests import factories
+from tests.review.web.rollups import roll_up
 
 pytestmark = pytest.mark.django_db
 
@@ -30,23 +31,6 @@ def receipt(project: Project) -> DocumentType:
         },
     }
     return factories.make_document_type(project, "receipt", schema)
-
-
-def roll_up(document_type: DocumentType, path: str, n: int, n_correct: int, population: str = "unseen") -> None:
-    AccuracyRollup.objects.create(
-        project=document_type.project,
-        document_type=document_type,
-        engine_version=factories.make_engine_version(),
-        field_path=path,
-        population=population,
-        bucket="0.90-0.95",
-        n=n,
-        n_correct=n_correct,
-        sum_w=n,
-        sum_wy=n_correct,
-        sum_w2=n,
-        sum_w2y=n_correct,
-    )
 
 
 def test_without_labels_there_is_nothing_to_show(project: Project, receipt: DocumentType) -> None:

@@ -7,7 +7,7 @@ from review.web.reviewers_view import PLAIN_COLUMNS, WIDTH, plain_rows, reviewer
 from tests import factories
 from tests.conftest import Cast
 from tests.review.actions.review_room import task_of
-from tests.review.selectors.test_reviewers import check
+from tests.review.reviewer_checks import check
 
 pytestmark = pytest.mark.django_db
 

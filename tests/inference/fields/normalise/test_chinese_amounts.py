@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from inference.fields.normalise.amounts import normalise_amount
 from inference.fields.normalise.chinese_amounts import find_chinese_amounts
 from inference.fields.normalise.outcome import Normalised
-from tests.inference.fields.normalise.test_numerals import CAPITAL, written
+from tests.inference.fields.normalise.capitals import CAPITAL, written
 
 AMOUNTS = st.decimals(min_value=Decimal("0.01"), max_value=Decimal("9999999999.99"), places=2)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from inference.fields.normalise.dates import find_dates, normalise_date
 from inference.fields.normalise.outcome import Normalised
-from tests.inference.fields.normalise.test_numerals import section_written
+from tests.inference.fields.normalise.capitals import section_written
 
 DATES = st.dates(datetime.date(1970, 1, 1), datetime.date(2069, 12, 31))
 MAY = "MAY"

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from review.models import ModelKind, TrainingRun
 from tests import factories
 from tests.conftest import Cast
-from tests.review.web.views.test_learning import CALIBRATED, trained
+from tests.review.trainings import CALIBRATED, trained
 
 RUNS = "/api/v1/projects/receipts/training-runs/"
 

@@ -11,7 +11,7 @@ from review.models import Document
 from tests import factories
 from tests.conftest import Cast
 from tests.review.conftest import picture
-from tests.review.selectors.test_page_words import read
+from tests.review.page_reads import read_as
 
 
 def path(document: Document, what: str, number: int = 1) -> str:
@@ -26,7 +26,7 @@ def document(cast: Cast) -> Document:
 
 
 def test_the_words_of_a_page_come_with_their_boxes(document: Document, as_viewer: APIClient) -> None:
-    read(document.pages.get(), "TOTAL 9.00")
+    read_as(document.pages.get(), "TOTAL 9.00")
     answer = as_viewer.get(path(document, "words"))
     assert answer.status_code == 200
     found = answer.json()
@@ -43,12 +43,12 @@ def test_an_unread_page_says_so(document: Document, as_viewer: APIClient) -> Non
 
 def test_words_are_sent_once_until_the_page_is_read_again(document: Document, as_viewer: APIClient) -> None:
     page = document.pages.get()
-    read(page, "old")
+    read_as(page, "old")
     first = as_viewer.get(path(document, "words"))
     assert first["Cache-Control"] == "private, no-cache"
     again = as_viewer.get(path(document, "words"), HTTP_IF_NONE_MATCH=first["ETag"])
     assert (again.status_code, again.content) == (304, b"")
-    read(page, "new", name="other")
+    read_as(page, "new", name="other")
     changed = as_viewer.get(path(document, "words"), HTTP_IF_NONE_MATCH=first["ETag"])
     assert [word["text"] for word in changed.json()["words"]] == ["new"]
 
@@ -87,7 +87,7 @@ def test_strangers_see_no_page(what: str, document: Document, as_stranger: APICl
 
 
 def test_a_duplicate_shows_the_words_of_the_first(cast: Cast, document: Document, as_viewer: APIClient) -> None:
-    read(document.pages.get(), "first")
+    read_as(document.pages.get(), "first")
     copy = factories.make_document(cast.document_type, duplicate_of=document)
     found = as_viewer.get(path(copy, "words")).json()
     assert [word["text"] for word in found["words"]] == ["first"]

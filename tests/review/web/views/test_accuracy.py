@@ -11,7 +11,7 @@ from review.models import ThroughputRollup
 from review.selectors.accuracy import today
 from tests import factories
 from tests.conftest import Cast
-from tests.review.web.test_accuracy_view import roll_up
+from tests.review.web.rollups import roll_up
 
 pytestmark = pytest.mark.django_db
 

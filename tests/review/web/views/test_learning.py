@@ -10,19 +10,15 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from review.actions._compositions import ensure_composed_version
-from review.models import DocumentType, ModelKind, TrainedModel, TrainingRun
+from review.models import ModelKind, TrainingRun
 from tests import factories
 from tests.conftest import Cast
+from tests.review.trainings import CALIBRATED, scores, trained
 
 pytestmark = pytest.mark.django_db
-
-
-def scores(loss: float) -> dict[str, Any]:
-    return {"log_loss": loss, "brier": loss / 2, "calibration_error": loss / 4, "coverage_at_99": {"share": 1 - loss}}
 
 
 def bucket(name: str, promised: float, right: float, n: int) -> dict[str, Any]:
@@ -37,46 +33,12 @@ def bucket(name: str, promised: float, right: float, n: int) -> dict[str, Any]:
     return {"bucket": name, "mean_confidence": promised, "accuracy": accuracy}
 
 
-CALIBRATED = {
-    "n_labels": 120,
-    "fields": {
-        "/total": {"n_labels": 120, "method": "isotonic", "before": scores(0.8), "after": scores(0.4)},
-        "/date": {"n_labels": 7, "method": "identity", "before": scores(0.5), "after": scores(0.5)},
-    },
-}
 LOCATED = {
     "fields": {
         "/total": {"n_documents": 300, "found_before": 0.85, "found_after": 0.93},
         "/date": {"n_documents": 300, "found_before": 0.9, "found_after": 0.9, "why_not": "no_gain"},
     }
 }
-
-
-def trained(
-    cast: Cast, kind: ModelKind, metrics: dict[str, Any], document_type: DocumentType | None = None
-) -> TrainingRun:
-    run = TrainingRun.objects.create(
-        project=cast.project,
-        document_type=None if kind == ModelKind.CLASSIFIER else document_type or cast.document_type,
-        kind=kind,
-        state="done",
-        metrics=metrics,
-        base=factories.make_engine_version(),
-        finished_at=timezone.now(),
-        n_steps=4,
-        n_done=4,
-    )
-    model = TrainedModel.objects.create(
-        project=cast.project,
-        document_type=run.document_type,
-        kind=kind,
-        payload=b"{}",
-        sha256=f"{run.pk:064}",
-        training_run=run,
-    )
-    if kind == ModelKind.CALIBRATOR:
-        ensure_composed_version(factories.make_engine_version(), calibrator=model)
-    return run
 
 
 def address(cast: Cast) -> str:

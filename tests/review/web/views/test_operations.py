@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from review.models import CostModel
 from tests.conftest import Cast
-from tests.review.selectors.test_operations import add_day, age_project, spend
+from tests.review.operations_room import add_day, age_project, spend
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ from tests import factories
 from tests.conftest import Cast
 from tests.review.actions.review_room import task_of
 from tests.review.actions.second_room import dispute, draw_all
-from tests.review.selectors.test_reviewers import check
+from tests.review.reviewer_checks import check
 
 pytestmark = pytest.mark.django_db
 
