@@ -1,12 +1,12 @@
 """Attempts to open are counted, never made by two at once, and end."""
 
+import functools
 import hashlib
-import threading
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 from django.core.files.storage import default_storage
-from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -33,6 +33,7 @@ from review.models import (
 from review.selectors.access import SYSTEM
 from tests import factories
 from tests.conftest import Cast
+from tests.races.threads import all_at_once
 from tests.review.queueing import queued
 
 ENGINE = EngineIdentity("scripted", "d" * 64, {"x": 1})
@@ -247,22 +248,8 @@ def test_the_same_page_is_stored_once(settings: Settings, tmp_path_factory: pyte
 @pytest.mark.django_db(transaction=True)
 def test_of_many_deliveries_at_once_one_opens_the_document() -> None:
     document = factories.make_document(factories.make_document_type(factories.make_project()))
-    begun: list[Document | None] = []
-    gate = threading.Barrier(6)
-
-    def deliver() -> None:
-        try:
-            gate.wait()
-            begun.append(begin(document))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=deliver) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len([one for one in begun if one is not None]) == 1
+    begun = all_at_once([functools.partial(begin, document)] * 6)
+    assert Counter(begun) == {None: 5, document: 1}
     document.refresh_from_db()
     assert document.n_attempts == 1
 
