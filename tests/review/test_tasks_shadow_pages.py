@@ -7,10 +7,12 @@ from pytest_django import Settings
 
 from inference.engines.scripted_vlm import ScriptedVlmEngine
 from inference.errors import EngineError
-from inference.types import PageImage, PageReading, PageRequest
+from inference.types import DocumentTypeSpec, PageImage, PageReading, PageRequest
 from review.actions.engines import declare_engine_version
-from review.models import Reading
+from review.actions.shadows import claim_shadow, complete_shadow
+from review.models import ExtractionRun, Reading, RunRole, ShadowRead
 from review.selectors.access import SYSTEM
+from review.selectors.reading import reading_ids_of
 from review.tasks import TaskFailedError
 from review.tasks_loading import load_only_at_start
 from review.tasks_rollouts import compare_rollout, read_shadow
@@ -95,3 +97,15 @@ def test_no_shadow_read_and_no_comparison_loads_a_model_in_a_worker_at_work(
     read_shadow(shadow.pk)
     shadow.refresh_from_db()
     assert shadow.state == "done"
+
+
+def test_whoever_has_lost_a_shadow_read_keeps_nothing_of_it(cast: Cast, script: Script) -> None:
+    shadow = waiting(cast, declare_engine_version(actor=SYSTEM, spec=SCRIPTED))
+    claim = claim_shadow(shadow_id=shadow.pk)
+    assert claim is not None
+    ShadowRead.objects.update(claim_token="somebody else's")
+    reading_ids = reading_ids_of(claim.champion_run)
+    kept = complete_shadow(actor=SYSTEM, shadow=claim, spec=DocumentTypeSpec(()), fields=(), reading_ids=reading_ids)
+    assert not kept
+    assert not ExtractionRun.objects.filter(role=RunRole.SHADOW).exists()
+    assert ShadowRead.objects.get().run is None

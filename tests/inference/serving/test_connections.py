@@ -3,12 +3,13 @@
 import socket
 import ssl
 
+import httpcore
 import httpx
 import pytest
 
 from inference.errors import AnswerLostError, EngineUnavailableError
 from inference.serving.chat import attempt, chat_client
-from inference.serving.connections import WholeExchanges
+from inference.serving.connections import WholeExchanges, _Deadline
 from inference.serving.retry import ConnectionLostError, NotConnectedError
 from tests.inference.serving.trickling import (
     BODY,
@@ -128,6 +129,18 @@ def test_an_exchange_leaves_its_deadline_to_no_other() -> None:
             assert client.get("/health", timeout=timeout).status_code == 200
             now[0] += 100.0
         assert replay.n_connections == 1
+
+
+def test_a_step_may_take_no_longer_than_what_is_left() -> None:
+    """A server that falls silent after its first bytes has the rest of the time, not all of it once more."""
+    now = [0.0]
+    deadline = _Deadline(lambda: now[0])
+    deadline.begin(5.0)
+    now[0] = 3.0
+    assert [deadline.left(timeout, httpcore.ReadTimeout) for timeout in (5.0, 1.0, None)] == [2.0, 1.0, 2.0]
+    now[0] = 5.0
+    with pytest.raises(httpcore.ReadTimeout):
+        deadline.left(5.0, httpcore.ReadTimeout)
 
 
 def test_time_that_is_over_before_a_connection_is_made_has_lost_nothing() -> None:
