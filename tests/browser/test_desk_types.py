@@ -52,3 +52,16 @@ def test_a_type_that_is_right_after_all_is_said_to_be_and_the_work_goes_on(house
     rui.press("Enter", "Enter")
     house.wait_for(lambda: house.state(seeded.tasks[0]) == "done", "the task is submitted")
     assert house.verdicts(seeded.tasks[0]) == {"/total": ("corrected", "9.00")}
+
+
+def test_what_the_last_document_looks_like_is_not_said_while_the_next_task_is_fetched(
+    house: ServedHouse, visit: Visit
+) -> None:
+    seeded = house.project("lookalike")
+    rui = visit(seeded)
+    page = rui.open_desk()
+    expect(page.locator("#desk-looks")).to_be_visible()
+    page.route("**/review-tasks/lease/", lambda route: route.abort())
+    rui.press("Escape", "t", "Enter")
+    expect(page.locator("#desk")).to_have_attribute("data-state", "loading")
+    expect(page.locator("#desk-looks")).to_be_hidden()

@@ -22,6 +22,7 @@ export class Taking {
   async next() {
     const { desk } = this;
     if (desk.root.dataset.state !== "empty") desk.setState("loading");
+    desk.types.show(null);
     const skeleton = setTimeout(() => desk.tell(texts.loading), SKELETON_AFTER);
     try {
       desk.receive(await call("POST", "lease/", {}));
