@@ -9,8 +9,9 @@ Clean values that the OCR reader misread, or that are labelled wrongly, count as
 import argparse
 import datetime
 import random
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,6 +56,15 @@ NAMED_BY: Mapping[str, frozenset[str]] = {
 PARTS: Mapping[str, frozenset[str]] = {
     "grounding": frozenset({"grounding", "digits", "edges", NOT_GROUNDED}),
     "second reader": frozenset({"readers_agree", "share", "boundary", "region", "keyword"}),
+}
+
+
+# Why a clean value is doubted, the first that holds.
+DOUBTS: Mapping[str, Callable[[FieldReading], bool]] = {
+    "not found on its page": lambda read: NOT_GROUNDED in read.findings,
+    "digits misread": lambda read: read.evidence.get("digits", 1.0) < WEAK["digits"],
+    "the locator chose otherwise": lambda read: read.evidence.get("readers_agree", 1.0) < WEAK["readers_agree"],
+    "none of these": lambda _read: True,
 }
 
 
@@ -122,6 +132,19 @@ def auroc(right: Sequence[float], wrong: Sequence[float]) -> float:
     return float((ranks[:n_right].sum() - n_right * (n_right + 1) / 2) / (n_right * len(wrong)))
 
 
+def wrongly_ranked(judged: Sequence[Judged]) -> dict[str, tuple[int, float]]:
+    """Return by doubt how many clean values have a surer wrong one, and their share of all pairs ranked so (0-1)."""
+    wrong = sorted(one.confidence for one in judged if one.kind != CLEAN)
+    n_pairs, n_values = Counter[str](), Counter[str]()
+    for one in judged:
+        n_surer = len(wrong) - bisect_right(wrong, one.confidence)
+        if one.kind == CLEAN and n_surer:
+            doubt = next(name for name, holds in DOUBTS.items() if holds(one.reading))
+            n_pairs[doubt] += n_surer
+            n_values[doubt] += 1
+    return {doubt: (n_values[doubt], ratio(n_pairs[doubt], n_pairs.total())) for doubt in DOUBTS}
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, return the exit status."""
     parser = argparse.ArgumentParser(prog="planted", description=__doc__.partition("\n")[0])
@@ -159,6 +182,10 @@ def report(judged: Sequence[Judged], n_documents: int) -> int:
         },
         "auroc_without": {name: _auroc_of([one.without(pieces) for one in judged]) for name, pieces in PARTS.items()},
         "auroc_with_meaningless_tokens": _auroc_of([one.with_meaningless_tokens(rng) for one in judged]),
+        "wrongly_ranked": {
+            doubt: {"clean_values": n_values, "share_of_pairs": round(share, 3)}
+            for doubt, (n_values, share) in wrongly_ranked(judged).items()
+        },
         "n_clean_not_grounded": sum(NOT_GROUNDED in one.reading.findings for one in by_kind[CLEAN]),
     }
     header = ("answers", "values", "AUROC", "caught", f"surer than {SURE}", "what speaks against how many of them")

@@ -14,7 +14,7 @@ from django.db import connection
 from inference.engines.scripted import ANSWERS_VARIABLE
 from review.models import AuditEntry, Document, FieldPrediction, Page, ReviewTask
 from tests.bench import __main__ as runner
-from tests.bench import worlds
+from tests.bench import export, worlds
 from tests.bench.databases import postgres_url
 from tests.bench.measuring import Cost, family_cpu_seconds, measure, sqlite_work
 from tests.bench.queue import EVERYTHING_TO_PEOPLE, Row, budgets_of
@@ -203,6 +203,20 @@ def test_a_benchmark_runs_to_its_end_with_little_to_do(words: str, n_budgets: in
     assert all(
         budget["value"] > 0 or budget.get("at_most", 0) == 0 or "MB" in budget["name"] for budget in result["budgets"]
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_as_many_taken_as_written_go_the_whole_way_in_groups_on_three_sides(
+    monkeypatch: pytest.MonkeyPatch, settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The benchmark sets it; the fixture puts back what it was.
+    settings.FILE_UPLOAD_TEMP_DIR = ""
+    monkeypatch.setattr(export, "grown", lambda *_: pytest.fail("what is written was not taken"))
+    export.main(["--records", "40", "--taken", "40"])
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    # One vendor a planted record, and that of the first.
+    assert sum(result["groups"].values()) == 40
+    assert all(n_groups > 0 for n_groups in result["groups"].values())
 
 
 @pytest.mark.sqlite

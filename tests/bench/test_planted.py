@@ -16,7 +16,7 @@ from inference.engines.scripted import ScriptedEngine
 from inference.fields.normalise import comparable, find_values, folded
 from inference.types import FieldReading, FieldSpec, ValueType
 from tests.bench import planted
-from tests.bench.planted import CLEAN, NAMED_BY, WEAK, Judged, auroc, judge, report
+from tests.bench.planted import CLEAN, NAMED_BY, WEAK, Judged, auroc, judge, report, wrongly_ranked
 from tests.bench.planting import KINDS, Truth, is_another_value, plant_swapped_value, plant_truncated_value
 from tests.bench.stored_readings import load, read_folder, store
 from tests.inference.fields.pages import field, reading
@@ -179,6 +179,22 @@ def test_stored_errors_rank_below_what_is_right_and_are_caught() -> None:
     assert {one.kind for one in wrong} == set(KINDS)
     assert auroc(right, [one.confidence for one in wrong]) > 0.9
     assert sum(one.is_caught for one in wrong) > 0.9 * len(wrong)
+
+
+def test_pairs_ranked_wrongly_are_counted_by_the_first_doubt_about_the_clean_value() -> None:
+    judged = [
+        one(CLEAN, 0.1, {"digits": 0.5, "readers_agree": 0.0}, "not_grounded"),
+        one(CLEAN, 0.3, {"digits": 0.5, "readers_agree": 0.0}),
+        one(CLEAN, 0.5, {"readers_agree": 0.0}),
+        one(CLEAN, 0.9, {"readers_agree": 0.0}),
+        *(one("wrong digit", confidence, {}) for confidence in (0.2, 0.4, 0.5, 0.6)),
+    ]
+    assert wrongly_ranked(judged) == {
+        "not found on its page": (1, 4 / 8),
+        "digits misread": (1, 3 / 8),
+        "the locator chose otherwise": (1, 1 / 8),
+        "none of these": (0, 0.0),
+    }
 
 
 def test_the_same_seed_plants_the_same_errors() -> None:
