@@ -134,7 +134,7 @@ def _write_archive(
     *,
     tell: Callable[[Written], None] = lambda _: None,
 ) -> Written:
-    written = Written()
+    written = Written(n_labels=snapshot.manifest["counts"]["labels"])
     with path.open("xb") as target:
         for n_records in write_snapshot(target, snapshot, format_name, scratch=path.parent, archive_kind=archive):
             written.n_records = n_records

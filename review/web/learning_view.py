@@ -132,6 +132,11 @@ class LearningPage:
         return [one.document_type for one in self.reads]
 
     @property
+    def usual_type(self) -> DocumentType | None:
+        """The first type of which something was read: of the others there is nothing to learn yet."""
+        return next((one.document_type for one in self.reads if one.version is not None), None)
+
+    @property
     def newest(self) -> LearnedModel | None:
         """The newest model."""
         return self.models[0] if self.models else None

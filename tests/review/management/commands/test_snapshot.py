@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from review.models import RegressionItem, RegressionSet, Snapshot, SnapshotItem
+from review.models import FieldReview, RegressionItem, RegressionSet, Snapshot, SnapshotItem
 from tests.conftest import Cast
 from tests.review.snapshots import add_reviewed, taken
 
@@ -62,8 +62,10 @@ def test_a_wish_that_makes_no_sense_is_refused(cast: Cast, options: list[str], s
 def test_an_archive_is_written_of_a_snapshot(cast: Cast, tmp_path: Path) -> None:
     add_reviewed(cast.document_type, "a")
     out = tmp_path / "coco.zip"
-    printed, _ = run("export", "--snapshot", taken(cast.project).pk, "--format", "coco", "--out", out)
-    assert printed.startswith("1 records")
+    snapshot = taken(cast.project)
+    printed, _ = run("export", "--snapshot", snapshot.pk, "--format", "coco", "--out", out)
+    assert snapshot.manifest["counts"]["labels"] == FieldReview.objects.count() > 0
+    assert printed.startswith(f"1 records, {FieldReview.objects.count()} labels")
     assert hashlib.sha256(out.read_bytes()).hexdigest() in printed
     with zipfile.ZipFile(out) as file:
         assert len(json.loads(file.read("annotations/train.json"))["images"]) == 1

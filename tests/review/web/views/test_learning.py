@@ -119,6 +119,14 @@ def test_a_version_without_a_calibrator_is_said_to_be_uncalibrated(manager: Clie
     assert "whose confidence is not calibrated: it is the reader’s own word" in page(manager, cast)
 
 
+def test_the_type_that_is_read_is_chosen_already(manager: Client, cast: Cast) -> None:
+    factories.make_document_type(cast.project, "invoice")
+    assert '<option value="invoice">' in page(manager, cast)
+    factories.make_routed(cast.document_type)
+    assert '<option value="receipt" selected>' in page(manager, cast)
+    assert '<option value="invoice">' in page(manager, cast)
+
+
 def test_a_training_is_started_shown_with_progress_and_cancelled(manager: Client, cast: Cast) -> None:
     factories.make_routed(cast.document_type)
     assert "The training is in the queue" in start(manager, cast)
