@@ -67,9 +67,10 @@ def base(vllm_venv: Path, tiny_with_adapter: Path, tmp_path_factory: pytest.Temp
 
 def finetune(served: ServedHouse, export: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     options = ("--steps", str(STEPS), "--rank", "8", "--batch-size", "3", "--gradient-accumulation", "1")
+    # Taught faster, this tiny model hardly looks at its image any more, and the self-test says so.
     return served.house.run(
         *("finetune", "--engine-version", str(served.version_id), "--snapshot", str(export)),
-        *(*options, "--learning-rate", "0.01", "--dropout", "0", *arguments),
+        *(*options, "--learning-rate", "0.002", "--dropout", "0", *arguments),
     )
 
 
@@ -104,7 +105,7 @@ def test_the_loss_falls(taught: Taught) -> None:
     told = json.loads((taught.adapter / "training.json").read_text())
     losses = told["losses"]
     assert len(losses) == STEPS
-    assert losses[-1] < 0.8 * losses[0]
+    assert losses[-1] < 0.9 * losses[0]
     assert told["n_train"] == len(TOTALS)
     assert set(told["validation_loss"]) == {"before", "after"}
     assert told["validation_loss"]["after"] < told["validation_loss"]["before"]
