@@ -1,5 +1,6 @@
 """When the same request is sent once more: where a connection broke, or the server stumbled. Nothing else is."""
 
+import functools
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -50,15 +51,20 @@ def with_retries(attempt: Callable[[], Answer], *, first_wait_seconds: float = 0
             broken.append(failure)
             raise
 
-    policy = Retrying(
+    try:
+        return _policy(first_wait_seconds)(once)
+    except NotConnectedError:
+        if broken:
+            raise broken[-1] from None
+        raise
+
+
+@functools.cache
+def _policy(first_wait_seconds: float) -> Retrying:
+    """Return how often and after what pauses; it keeps its state by thread."""
+    return Retrying(
         retry=retry_if_exception_type((NotConnectedError, ConnectionLostError, ServerFailedError)),
         stop=stop_after_attempt(N_ATTEMPTS),
         wait=wait_random_exponential(multiplier=first_wait_seconds, max=2.0),
         reraise=True,
     )
-    try:
-        return policy(once)
-    except NotConnectedError:
-        if broken:
-            raise broken[-1] from None
-        raise

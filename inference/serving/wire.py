@@ -1,16 +1,17 @@
 """Questions as vLLM's chat-completion endpoint takes them, and its answers as raw answers."""
 
-import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import msgspec
 
 from inference.answers.strict import NotStrictError, read_strictly_at
 from inference.errors import AnswerLostError
 from inference.serving.closing import BraceScanner
+from inference.serving.completions import Generated, Usage, read_completion
 from inference.serving.page_images import PreparedImage
 from inference.serving.partial_tokens import with_shared_bytes
-from inference.serving.prompts import compact_json
 from inference.serving.questions import Question, Turn
 from inference.types import RawAnswer, Token, VlmSpec
 
@@ -47,7 +48,7 @@ def request_body(question: Question, spec: VlmSpec, *, model: str = "") -> bytes
         body |= {"stop": list(STOP_AFTER_OBJECT), "include_stop_str_in_output": True}
     else:
         body["structured_outputs"] = {"json": question.schema, "disable_any_whitespace": True}
-    data = compact_json(body).encode()
+    data = msgspec.json.encode(body)
     for n, image in enumerate(images):
         data = data.replace(f"{mark}-{n}".encode(), image.as_data_url(), 1)
     return data
@@ -80,22 +81,18 @@ def raw_answer(response: bytes, *, is_free: bool, seconds: float) -> RawAnswer:
     Raise AnswerLostError where this is no answer of a chat endpoint, or the server gave the request up.
     """
     try:
-        data = json.loads(response)
-        choice = data["choices"][0]
-        text = choice["message"]["content"] or ""
-        finish_reason = choice["finish_reason"]
-        tokens = _tokens((choice.get("logprobs") or {}).get("content") or ())
-        usage = data.get("usage") or {}
-        counts = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
-        stop_reason = choice.get("stop_reason")
-    except (ValueError, LookupError, TypeError, AttributeError):
+        completion = read_completion(response)
+    except ValueError:
         raise AnswerLostError(
             "answer_lost", "what answered is no chat-completion endpoint: see STET_VLLM_URL"
         ) from None
-    if finish_reason not in FINISH_REASONS:
+    choice, usage = completion.choices[0], completion.usage or Usage()
+    if choice.finish_reason not in FINISH_REASONS:
         raise AnswerLostError("answer_lost", "the server gave the request up")
-    finish_reason = finish_of(text, finish_reason, stop_reason, is_free=is_free)
-    return RawAnswer(text, finish_reason, tokens, *counts, seconds)
+    text = choice.message.content or ""
+    finish_reason = finish_of(text, choice.finish_reason, choice.stop_reason, is_free=is_free)
+    tokens = _tokens((choice.logprobs and choice.logprobs.content) or ())
+    return RawAnswer(text, finish_reason, tokens, usage.prompt_tokens, usage.completion_tokens, seconds)
 
 
 def finish_of(text: str, finish_reason: str, stop_reason: object, *, is_free: bool) -> str:
@@ -115,19 +112,10 @@ def finish_of(text: str, finish_reason: str, stop_reason: object, *, is_free: bo
     return finish_reason
 
 
-def _tokens(entries: Sequence[Mapping[str, Any]]) -> tuple[Token, ...]:
+def _tokens(entries: Sequence[Generated]) -> tuple[Token, ...]:
     return with_shared_bytes(
         [
-            Token(
-                _bytes(entry),
-                entry["logprob"],
-                tuple([(_bytes(other), other["logprob"]) for other in entry.get("top_logprobs", ())]),
-            )
+            Token(entry.data, entry.logprob, tuple([(other.data, other.logprob) for other in entry.top_logprobs]))
             for entry in entries
         ]
     )
-
-
-def _bytes(entry: Mapping[str, Any]) -> bytes:
-    data = entry["bytes"]
-    return str(entry["token"]).encode() if data is None else bytes(data)

@@ -9,6 +9,8 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+import msgspec
+
 from inference.answers.schema import constrained
 from inference.errors import EngineUnavailableError
 from inference.serving.page_images import PreparedImage
@@ -80,7 +82,7 @@ def _parts(
     """Put the parts in the prompt's order; texts that stand beside each other become one."""
     given: dict[str, list[dict[str, str]]] = {
         "task": [{}],
-        "schema": [_schema_texts(compact_json(schema))],
+        "schema": [_schema_texts(msgspec.json.encode(schema))],
         "example": [{"example": compact_json(example.values)} for example in told],
         "again": [{"message": message}] if message else [],
     }
@@ -99,7 +101,7 @@ def _parts(
 
 
 @functools.lru_cache(maxsize=64)
-def _schema_texts(schema: str) -> dict[str, str]:
+def _schema_texts(schema: bytes) -> dict[str, str]:
     """Return what a schema, given as JSON, is told as: for one type of document it is the same page after page."""
     node = json.loads(schema)
     return {"schema": compact_json(described(node)), "form": compact_json(form(node))}

@@ -152,6 +152,20 @@ def test_another_kind_of_server_is_named_as_such(data: Any) -> None:
         answer(data)
 
 
+@pytest.mark.parametrize(
+    "token",
+    [
+        entry("x", -0.5, [256]),
+        entry("x", -0.5, [-1]),
+        {"token": "x", "logprob": None, "bytes": [120]},
+        {"token": "x", "logprob": -0.5},
+    ],
+)
+def test_token_that_no_server_would_tell_of_so_is_no_answer(token: dict[str, Any]) -> None:
+    with pytest.raises(AnswerLostError, match="STET_VLLM_URL"):
+        answer(response(logprobs={"content": [token]}))
+
+
 def test_a_page_of_html_is_no_answer() -> None:
     with pytest.raises(AnswerLostError, match="STET_VLLM_URL"):
         raw_answer(b"<html>welcome</html>", is_free=False, seconds=0.1)
