@@ -315,7 +315,7 @@ def free_dead_claims() -> None:
     """Take over what other processes of this host died on; run by each worker process as it starts."""
     n_freed = free_claims()
     if n_freed:
-        log.warning("pages taken back from a dead worker", n=n_freed)
+        log.warning("work taken back from a dead worker", n=n_freed)
 
 
 @task
@@ -338,7 +338,7 @@ def sweep(*, is_engine_checked: bool = True) -> None:
     if n_freed or n_stalled or n_work:
         log.warning(
             "set going again",
-            pages=n_freed,
+            claims=n_freed,
             documents=n_stalled,
             **n_work,
         )

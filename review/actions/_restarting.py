@@ -12,7 +12,7 @@ from review.models import Document, DocumentStatus, FieldEdit, ReviewTask, TaskS
 
 def reset_document(document: Document) -> None:
     """Put a document back to the beginning and queue it, within the caller's transaction."""
-    Document.objects.filter(pk=document.pk).update(n_attempts=0, n_pages_read=0)
+    Document.objects.filter(pk=document.pk).update(n_attempts=0, n_pages_read=0, claim_token="")
     document.n_attempts, document.n_pages_read = 0, 0
     settle_document(document, "document.received", status=DocumentStatus.RECEIVED, band="", reasons=[])
     enqueue_opening(document.pk, document.n_pages)

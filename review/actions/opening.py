@@ -7,10 +7,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from review.actions._audit import record_audit
+from review.actions._claims import is_of_dead_process, new_claim_token
 from review.actions._documents import note_wait, publish_document, settle_document
 from review.actions._enqueue import READ_PAGE, enqueue
 from review.actions._pages import EngineIdentity, StoredPage, ensure_engine_version, plan_page_reads, replace_pages
@@ -36,47 +37,44 @@ def begin_opening(*, actor: Actor, document_id: int) -> Document | None:
     """Count an attempt to open a received document and return it, or None when there is nothing to do.
 
     The attempt is on record before the risky work begins: a file that kills its worker each time ends, after
-    STET_MAX_ATTEMPTS, as unreadable. An attempt that another worker began lately is left to that worker.
+    STET_MAX_ATTEMPTS, as unreadable. What another worker began lately is left to it, while it lives.
     """
     documents = Document.objects.select_related("project__engine_version", "document_type__active_version")
     document = documents.filter(pk=document_id, status=DocumentStatus.RECEIVED, duplicate_of=None).first()
     if document is None:
         return None
     now = timezone.now()
-    is_under_way = document.touched_at > now - timedelta(seconds=settings.STET_CLAIM_SECONDS)
-    if document.n_attempts and is_under_way:
+    is_late = document.touched_at <= now - timedelta(seconds=settings.STET_CLAIM_SECONDS)
+    if document.claim_token and not is_late and not is_of_dead_process(document.claim_token):
         return None
     if document.n_attempts >= settings.STET_MAX_ATTEMPTS:
         fail_opening(actor=actor, document=document, code=ENGINE_FAILED)
         return None
+    token = new_claim_token()
     with transaction.atomic(durable=True):
         # Compare-and-set: of two deliveries at once, one goes on.
-        mine = Document.objects.filter(
-            pk=document_id,
-            status=DocumentStatus.RECEIVED,
-            n_attempts=document.n_attempts,
-            touched_at=document.touched_at,
-        ).update(n_attempts=F("n_attempts") + 1, touched_at=now)
-    document.n_attempts, document.touched_at = document.n_attempts + 1, now
+        unchanged = _attempt(document).filter(n_attempts=document.n_attempts, touched_at=document.touched_at)
+        mine = unchanged.update(n_attempts=F("n_attempts") + 1, claim_token=token, touched_at=now)
+    document.n_attempts, document.claim_token, document.touched_at = document.n_attempts + 1, token, now
     return document if mine else None
 
 
 def keep_opening(*, document: Document) -> None:
     """Say that a long opening is still under way, so that nobody else begins it."""
     with transaction.atomic(durable=True):
-        Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED, n_attempts=document.n_attempts).update(
-            touched_at=timezone.now()
-        )
+        _attempt(document).update(touched_at=timezone.now())
 
 
 def postpone_opening(*, document: Document, code: str) -> None:
     """Give an attempt back that came to nothing through no fault of the file (no engine, no space); `code` says why."""
     with transaction.atomic(durable=True):
-        mine = Document.objects.filter(
-            pk=document.pk, status=DocumentStatus.RECEIVED, n_attempts=document.n_attempts
-        ).update(n_attempts=F("n_attempts") - 1)
-        if mine:
+        if _attempt(document).update(n_attempts=F("n_attempts") - 1, claim_token=""):
             note_wait(document.pk, DocumentStatus.RECEIVED, code)
+
+
+def _attempt(document: Document) -> QuerySet[Document]:
+    """Return the document as long as it waits to be opened and this attempt at it, if it is one, is the latest."""
+    return Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED, claim_token=document.claim_token)
 
 
 def keep_page_image(project_id: int, data: bytes) -> tuple[str, str]:
@@ -109,11 +107,9 @@ def record_opened(
         now = timezone.now()
         schema_version = document.document_type.active_version
         changes: dict[str, Any] = {"status": DocumentStatus.PROCESSING, "n_pages": len(pages), "touched_at": now}
-        changes |= {"n_pages_read": 0, "reasons": []}
+        changes |= {"n_pages_read": 0, "reasons": [], "claim_token": ""}
         # Of the type as it was when this attempt began: whoever was that late must not read it under the old schema.
-        received = Document.objects.filter(
-            pk=document.pk, status=DocumentStatus.RECEIVED, document_type=document.document_type_id
-        )
+        received = _attempt(document).filter(document_type=document.document_type_id)
         mine = received.update(schema_version=schema_version, **changes)
         if not mine or schema_version is None:
             return None
@@ -143,7 +139,7 @@ def fail_opening(*, actor: Actor, document: Document, code: str) -> bool:
     """Settle a document that cannot become pages as unreadable, once; `code` says why."""
     with transaction.atomic(durable=True):
         # A write first, so that the row is ours until the end.
-        mine = Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED).update(touched_at=timezone.now())
+        mine = _attempt(document).update(claim_token="")
         if mine:
             settle_document(document, "document.failed", status=DocumentStatus.UNREADABLE, band="", reasons=[code])
             detail = {"reason": code, "n_attempts": document.n_attempts}

@@ -101,26 +101,25 @@ def take_over(*, name: str) -> bool:
         if is_alone:
             now = timezone.now()
             OrmQ.objects.filter(lock__gt=now).update(lock=now)
-            # Attempts to open that nobody is at any more.
-            long_ago = now - timedelta(seconds=settings.STET_CLAIM_SECONDS)
-            Document.objects.filter(status=DocumentStatus.RECEIVED, n_attempts__gt=0, touched_at__gt=long_ago).update(
-                touched_at=long_ago
-            )
     free_claims(is_alone=is_alone)
     return is_alone
 
 
 def free_claims(*, is_alone: bool = False) -> int:
-    """Take pages back from dead processes, and from whoever held one too long, and queue them; return how many.
+    """Take pages and openings back from dead processes, pages also from whoever held one too long, and queue them.
 
-    `is_alone`: no other worker lives, so that only claims of processes known to be alive are respected.
+    Return how many. `is_alone`: no other worker lives, so that only claims of processes known to live are respected.
     """
+    return _free_pages(is_alone=is_alone) + _free_openings(is_alone=is_alone)
+
+
+def _free_pages(*, is_alone: bool) -> int:
     bound = timezone.now() - timedelta(seconds=settings.STET_CLAIM_SECONDS)
     claimed = PageRead.objects.filter(state=PageReadState.CLAIMED).values_list("pk", "claim_token", "claimed_at")
     n_freed = 0
     for page_read_id, token, claimed_at in claimed:
-        is_over = claimed_at is None or claimed_at < bound or is_of_dead_process(token)
-        if not is_over and not (is_alone and not is_of_living_process(token)):
+        is_over = claimed_at is None or claimed_at < bound
+        if not is_over and not _is_left(token, is_alone=is_alone):
             continue
         with transaction.atomic(durable=True):
             same = PageRead.objects.filter(pk=page_read_id, state=PageReadState.CLAIMED, claim_token=token)
@@ -128,6 +127,24 @@ def free_claims(*, is_alone: bool = False) -> int:
                 enqueue(READ_PAGE, page_read_id)
                 n_freed += 1
     return n_freed
+
+
+def _free_openings(*, is_alone: bool) -> int:
+    """Free attempts to open; of those that went silent otherwise, `requeue_stalled` takes care."""
+    received = Document.objects.filter(status=DocumentStatus.RECEIVED)
+    n_freed = 0
+    for document in received.exclude(claim_token="").only("pk", "claim_token", "n_pages"):
+        if not _is_left(document.claim_token, is_alone=is_alone):
+            continue
+        with transaction.atomic(durable=True):
+            if received.filter(pk=document.pk, claim_token=document.claim_token).update(claim_token=""):
+                enqueue_opening(document.pk, document.n_pages)
+                n_freed += 1
+    return n_freed
+
+
+def _is_left(token: str, *, is_alone: bool) -> bool:
+    return is_of_dead_process(token) or (is_alone and not is_of_living_process(token))
 
 
 def requeue_stalled() -> int:

@@ -33,6 +33,7 @@ class Document(models.Model):
     (`inference.errors`). `duplicate_of` names the first document of the project and type with the same bytes;
     such a document is never read and follows the first one's status. `suggested_type` is another type that its first
     page looks like, with its chance (0-1) and from how many documents that was learned; null where its own will do.
+    `claim_token` names the attempt to open it and the process that makes it; empty while nobody does.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="documents")
@@ -53,6 +54,7 @@ class Document(models.Model):
     n_pages = models.PositiveIntegerField(_("pages"), default=0)
     n_pages_read = models.PositiveIntegerField(_("pages read"), default=0)
     n_attempts = models.PositiveSmallIntegerField(_("attempts to open"), default=0)
+    claim_token = models.CharField(_("claim token"), max_length=32, blank=True)
     duplicate_of = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="duplicates")
     suggested_type = models.ForeignKey(
         DocumentType, on_delete=models.SET_NULL, null=True, related_name="+", db_index=False

@@ -1,10 +1,14 @@
 """Workers die (kill -9, native crashes); nothing is lost, nothing is double, the document says what happened."""
 
+import io
 import json
 import os
 import signal
 import time
 
+from PIL import Image
+
+from ocrsite.settings import Q_CLUSTER, STET_CLAIM_SECONDS
 from tests.faults.house import House, children_of
 from tests.faults.hurried_settings import TASK_SECONDS
 from tests.review.conftest import picture
@@ -36,6 +40,30 @@ def test_a_worker_killed_in_the_middle_of_a_page_loses_nothing(house: House) -> 
     assert house.statuses() == {"one": "stored"}
     assert house.rows("SELECT state, n_attempts FROM review_pageread") == [("read", 2)]
     nothing_is_double(house, 1)
+
+
+def test_a_worker_killed_while_it_opens_a_file_loses_nothing_and_the_next_takes_over_at_once(house: House) -> None:
+    house.send(many=many_pages(16))
+    house.start("work")
+    [(token,)] = house.wait_for(
+        lambda: house.rows("SELECT claim_token FROM review_document WHERE claim_token != ''"), "the file is opened"
+    )
+    os.kill(int(token[8:16], 16), signal.SIGKILL)
+    # Sooner than the queue hands a task out again, or than anybody takes the attempt for silent.
+    assert house.patience_seconds < min(float(str(Q_CLUSTER["retry"])), STET_CLAIM_SECONDS)
+    house.wait_until_finished(1)
+    assert house.rows("SELECT n_attempts, n_pages, claim_token FROM review_document") == [(2, 16, "")]
+    assert house.rows("SELECT DISTINCT state, n_attempts FROM review_pageread") == [("read", 1)]
+    nothing_is_double(house, 1)
+
+
+def many_pages(n: int) -> bytes:
+    """A file whose opening takes seconds: a TIFF of this many large pages."""
+    shades = Image.linear_gradient("L").resize((1600, 2200)).convert("RGB")
+    first, *rest = (shades.rotate(number) for number in range(n))
+    buffer = io.BytesIO()
+    first.save(buffer, "TIFF", save_all=True, append_images=rest, compression="jpeg")
+    return buffer.getvalue()
 
 
 def test_a_page_that_crashes_the_engine_goes_to_a_person_and_the_others_go_on(house: House) -> None:

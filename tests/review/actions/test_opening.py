@@ -10,6 +10,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 from pytest_django import Settings
 
+from review.actions._restarting import reset_document
 from review.actions.opening import (
     EngineIdentity,
     StoredPage,
@@ -117,6 +118,32 @@ def test_who_lost_its_attempt_says_nothing_of_the_document(document: Document, s
     postpone_opening(document=late, code="engine_unavailable")
     document.refresh_from_db()
     assert (document.n_attempts, document.reasons) == (2, [])
+
+
+def test_who_lost_its_attempt_to_a_restart_touches_nothing_of_the_next(document: Document) -> None:
+    """Both are the first attempt at it."""
+    late = begin(document)
+    assert late is not None
+    reset_document(document)
+    again = begin(document)
+    assert again is not None
+    assert late.n_attempts == again.n_attempts == 1
+    postpone_opening(document=late, code="engine_unavailable")
+    keep_opening(document=late)
+    assert not fail_opening(actor=SYSTEM, document=late, code="unreadable")
+    assert record_opened(actor=SYSTEM, document=late, pages=pages(1), engine=ENGINE) is None
+    document.refresh_from_db()
+    assert (document.status, document.n_attempts, document.reasons) == ("received", 1, [])
+    assert (document.claim_token, document.touched_at) == (again.claim_token, again.touched_at)
+    assert record_opened(actor=SYSTEM, document=again, pages=pages(1), engine=ENGINE)
+
+
+def test_a_document_that_was_just_opened_can_be_opened_anew_at_once(document: Document) -> None:
+    begun = begin(document)
+    assert begun is not None
+    assert record_opened(actor=SYSTEM, document=begun, pages=pages(1), engine=ENGINE)
+    reset_document(document)
+    assert begin(document) is not None
 
 
 def test_a_duplicate_is_never_opened(cast: Cast, document: Document) -> None:

@@ -13,6 +13,7 @@ from django_q.models import OrmQ, Task
 from pytest_django import Settings
 
 from review.actions._claims import new_claim_token, process_mark
+from review.actions.opening import begin_opening
 from review.actions.recovery import (
     beat,
     end_beat,
@@ -38,6 +39,7 @@ from review.models import (
     RawAnswer,
     WorkerHeartbeat,
 )
+from review.selectors.access import SYSTEM
 from review.selectors.workers import is_worker_alive, worker_summary
 from tests import factories
 from tests.conftest import Cast
@@ -122,8 +124,34 @@ def test_an_only_worker_respects_none_but_living_processes(cast: Cast) -> None:
 
 def test_freeing_twice_queues_once(cast: Cast, dead_mark: str) -> None:
     claimed(cast, dead_mark + "0" * 16, timezone.now())
-    assert [free_claims(), free_claims()] == [1, 0]
-    assert len(queued()) == 1
+    being_opened(cast, dead_mark + "1" * 16)
+    assert [free_claims(), free_claims()] == [2, 0]
+    assert len(queued()) == 2
+
+
+def being_opened(cast: Cast, token: str) -> Document:
+    document = received(cast, timezone.now(), n_attempts=1)
+    Document.objects.filter(pk=document.pk).update(claim_token=token)
+    return document
+
+
+def test_what_a_dead_process_was_opening_is_queued_at_once_and_opened_by_the_next(cast: Cast, dead_mark: str) -> None:
+    left = being_opened(cast, dead_mark + "0" * 16)
+    assert free_claims() == 1
+    assert queued() == [("open_document", left.pk)]
+    begun = begin_opening(actor=SYSTEM, document_id=left.pk)
+    assert begun is not None
+    assert begun.n_attempts == 2
+
+
+def test_what_is_opened_by_living_hands_is_left_there(cast: Cast) -> None:
+    ours, foreign = being_opened(cast, new_claim_token()), being_opened(cast, OTHER_HOST + "1" * 16)
+    received(cast, timezone.now(), n_attempts=1)
+    assert free_claims() == 0
+    assert queued() == []
+    assert free_claims(is_alone=True) == 1
+    assert queued() == [("open_document", foreign.pk)]
+    assert begin_opening(actor=SYSTEM, document_id=ours.pk) is None
 
 
 # --- documents ----------------------------------------------------------------------------------------------------
@@ -265,12 +293,11 @@ def test_one_language_model_that_is_met_away_is_added_to_the_others(db: None) ->
 def test_the_only_worker_frees_what_dead_ones_had_in_hand(cast: Cast, dead_mark: str) -> None:
     say(dead_mark)
     waiting(timezone.now() + timedelta(seconds=140))
-    tried = received(cast, timezone.now(), n_attempts=1)
+    tried = being_opened(cast, OTHER_HOST + "1" * 16)
     assert take_over(name=heartbeat_name())
     assert not WorkerHeartbeat.objects.exists()
-    assert OrmQ.objects.get().lock <= timezone.now()
-    tried.refresh_from_db()
-    assert tried.touched_at < timezone.now() - timedelta(seconds=60)
+    assert all(one.lock is not None and one.lock <= timezone.now() for one in OrmQ.objects.all())
+    assert begin_opening(actor=SYSTEM, document_id=tried.pk) is not None
 
 
 def test_a_further_worker_leaves_the_others_tasks_alone(cast: Cast) -> None:
