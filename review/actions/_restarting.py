@@ -18,6 +18,15 @@ def reset_document(document: Document) -> None:
     enqueue_opening(document.pk, document.n_pages)
 
 
+def hold_open_tasks(document_id: int) -> None:
+    """Let nobody finish, take or save in a document's open tasks until the caller's transaction ends.
+
+    To be called before the document's own row is locked: whoever submits has the task first, and then the document.
+    """
+    tasks = ReviewTask.objects.select_for_update(no_key=True).filter(document=document_id, state=TaskState.OPEN)
+    list(tasks.order_by("pk").values_list("pk"))
+
+
 def cancel_task(task: ReviewTask, holder: User | None = None) -> None:
     """Ask nobody any more; raise ConflictError where a reviewer has begun, unless that is `holder`, who asks for it.
 

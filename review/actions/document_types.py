@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from review.actions._audit import record_audit
 from review.actions._documents import publish_document
-from review.actions._restarting import cancel_task, reset_document
+from review.actions._restarting import cancel_task, hold_open_tasks, reset_document
 from review.actions._routing import confirmed_record
 from review.actions._suggestions import keep_suggestion
 from review.exceptions import ConflictError, InvalidInputError
@@ -39,6 +39,7 @@ def change_document_type(*, actor: Actor, document: Document, document_type: Doc
         # The rows that intake waits on, in one order: no copy joins, here or there, while the document moves.
         ids = sorted({document.document_type_id, document_type.pk})
         list(DocumentType.objects.select_for_update(no_key=True).only("pk").filter(pk__in=ids).order_by("pk"))
+        hold_open_tasks(document.pk)
         document = Document.objects.select_for_update(no_key=True).get(pk=document.pk)
         if document.document_type_id not in ids:
             # Moved in the meantime, to a type whose intake is not held up here.

@@ -18,7 +18,7 @@ from review.actions._findings import evidence_of, with_schema_findings, without_
 from review.actions._interest import interest_of
 from review.actions._pages import has_unfinished_pages
 from review.actions._readings import store_raw_answers, store_reading
-from review.actions._restarting import cancel_task, reset_document
+from review.actions._restarting import cancel_task, hold_open_tasks, reset_document
 from review.actions._routing import (
     confirmed_record,
     create_task,
@@ -357,6 +357,7 @@ def rerun_document(*, actor: Actor, document: Document, is_reopening: bool = Fal
     with transaction.atomic(durable=True):
         # The type's row is what intake waits on: no duplicate joins while the standing changes.
         DocumentType.objects.select_for_update(no_key=True).only("pk").get(pk=document.document_type_id)
+        hold_open_tasks(document.pk)
         document = Document.objects.select_for_update(no_key=True).get(pk=document.pk)
         if document.status in UNFINISHED_STATUSES:
             raise ConflictError(_("This document is being read already. Wait until it is done."))

@@ -1,10 +1,14 @@
 """Two submits, two saves, a save or a submit and a takeover at the same moment."""
 
 import functools
+from collections.abc import Callable
 
 import pytest
 
+from review.actions import submitting as submitting_module
+from review.actions.document_types import change_document_type
 from review.actions.leasing import Lease, lease_task
+from review.actions.reading import rerun_document
 from review.actions.saving import save_field
 from review.actions.submitting import FieldVerdict, mark_unusable, skip_task, submit_task
 from review.exceptions import ConflictError, LeaseLostError
@@ -20,7 +24,9 @@ from review.models import (
     TaskState,
     User,
 )
-from tests.races.threads import all_at_once
+from review.selectors.access import SYSTEM
+from tests import factories
+from tests.races.threads import Halfway, all_at_once
 from tests.review.actions.review_room import actor, let_lease_lapse, make_open_task
 
 TOTAL = FieldVerdict("/total", "corrected", "8.00")
@@ -132,3 +138,30 @@ def test_a_skip_sent_twice_at_once_counts_once(lease: Lease, reviewers: list[Use
     assert all_at_once([skipping] * 4) == [None] * 4
     assert TaskSkip.objects.count() == 1
     assert ReviewTask.objects.get().n_skips == 1
+
+
+def reading_again(document: Document) -> functools.partial[Document]:
+    return functools.partial(rerun_document, actor=SYSTEM, document=document)
+
+
+def moving(document: Document) -> functools.partial[Document]:
+    other = factories.make_document_type(document.project, "invoice")
+    return functools.partial(change_document_type, actor=SYSTEM, document=document, document_type=other)
+
+
+@pytest.mark.parametrize("restart", [reading_again, moving])
+def test_a_late_submit_and_a_restart_of_its_document_wait_for_each_other(
+    lease: Lease,
+    reviewers: list[User],
+    monkeypatch: pytest.MonkeyPatch,
+    restart: Callable[[Document], Callable[[], Document]],
+) -> None:
+    """The lease has lapsed and nothing was saved in it, so that the restart may cancel the task."""
+    let_lease_lapse(lease.task)
+    halfway = Halfway(monkeypatch, submitting_module, "task_detail")
+    again = restart(lease.task.document)
+    submitted, restarted = all_at_once([submitting(lease, reviewers[0]), halfway.then(again)])
+    assert isinstance(submitted, Record)
+    # Read again it may be, with what was confirmed kept; to another type it may not be moved any more.
+    assert isinstance(restarted, Document if restart is reading_again else ConflictError)
+    assert ReviewTask.objects.get().state == TaskState.DONE
