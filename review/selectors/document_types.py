@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.db.models import QuerySet
+from django.db.models import Case, QuerySet, When
 
 from review.exceptions import NotFoundError
 from review.models import DocumentType, PolicyState, Project, RoutingPolicy, SchemaVersion
@@ -13,6 +13,12 @@ def document_types_for(project: Project) -> QuerySet[DocumentType]:
     """Return the document types of a project with their active versions, by slug."""
     types = DocumentType.objects.select_related("active_version", "project__engine_version__base")
     return types.filter(project=project).order_by("slug")
+
+
+def usual_type(project: Project) -> DocumentType | None:
+    """Return the type of the newest document, else the first by slug; None where there is no type."""
+    newest = project.documents.order_by("-pk").values("document_type")[:1]
+    return document_types_for(project).order_by(Case(When(pk=newest, then=0), default=1), "slug").first()
 
 
 def type_among(types: Sequence[DocumentType], slug: str) -> DocumentType:

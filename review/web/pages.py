@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from review.exceptions import ForbiddenError, NotFoundError
 from review.models import Project, Role, User
 from review.selectors.access import Actor, access_project
-from review.selectors.document_types import document_types_for
+from review.selectors.document_types import usual_type
 from review.selectors.frame import frame_for
 from review.selectors.learning import learned_in
 from review.selectors.targets import left_behind_in, stopped_in
@@ -42,12 +42,12 @@ def actor_of(request: HttpRequest) -> Actor:
     return Actor(cast("User", request.user))
 
 
-def go_to_first_type(request: HttpRequest, actor: Actor, slug: str, route: str, template: str) -> HttpResponse:
-    """Send a manager on to the page `route` of the project's first document type; `template` says that it has none."""
+def go_to_usual_type(request: HttpRequest, actor: Actor, slug: str, route: str, template: str) -> HttpResponse:
+    """Send a manager on to the page `route` of the type that is sent now; `template` says that there are no types."""
     project = access_project(actor, slug, Role.MANAGER)
-    first = document_types_for(project).first()
-    if first is not None:
-        return redirect(route, slug=slug, type_slug=first.slug)
+    usual = usual_type(project)
+    if usual is not None:
+        return redirect(route, slug=slug, type_slug=usual.slug)
     return render_in_project(request, actor, project, template, {})
 
 

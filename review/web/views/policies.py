@@ -15,7 +15,7 @@ from review.selectors.document_types import access_policy, document_types_for, p
 from review.selectors.events import latest_event_id
 from review.selectors.what_if import routed_documents
 from review.web.csv_files import csv_file
-from review.web.pages import go_to_first_type, page, render_in_project
+from review.web.pages import go_to_usual_type, page, render_in_project
 from review.web.policy_view import field_paths, policy_page, problem_in_words, rules_in
 
 POLICIES_SHOWN = 50
@@ -25,8 +25,8 @@ _COLUMNS = ["field", "which", "auto", "sampled", "review", "wrong", "lower", "up
 @require_safe
 @page
 def policies(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    """Go to the first document type."""
-    return go_to_first_type(request, actor, slug, "policy", "pages/policies.html")
+    """Go to the document type that is sent now."""
+    return go_to_usual_type(request, actor, slug, "policy", "pages/policies.html")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -13,7 +13,7 @@ from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import document_types_for, type_among
 from review.selectors.events import latest_event_id
 from review.selectors.targets import access_stopped, access_target
-from review.web.pages import go_to_first_type, page, render_in_project
+from review.web.pages import go_to_usual_type, page, render_in_project
 from review.web.policy_view import field_paths
 from review.web.targets_view import problem_in_words, target_in, targets_page
 
@@ -21,8 +21,8 @@ from review.web.targets_view import problem_in_words, target_in, targets_page
 @require_safe
 @page
 def overview(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    """Go to the first document type."""
-    return go_to_first_type(request, actor, slug, "type_targets", "pages/targets.html")
+    """Go to the document type that is sent now."""
+    return go_to_usual_type(request, actor, slug, "type_targets", "pages/targets.html")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -9,6 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from review.models import DocumentType, FieldMonitor, FieldTarget
+from tests import factories
 from tests.conftest import Cast
 from tests.review.targets_room import examine, promise, set_audits
 
@@ -31,7 +32,18 @@ def draft(client: Client, cast: Cast) -> str:
     return client.post(address(cast, "draft_from_targets"), follow=True).content.decode()
 
 
-def test_the_overview_leads_to_the_first_type(manager: Client, cast: Cast) -> None:
+def test_the_overview_leads_to_the_type_that_is_sent_now(manager: Client, cast: Cast) -> None:
+    overview = reverse("targets", args=[cast.project.slug])
+    other = factories.make_document_type(cast.project, "a-note")
+    factories.make_document(cast.document_type)
+    assert manager.get(overview)["Location"] == address(cast)
+    factories.make_document(other)
+    assert "a-note" in manager.get(overview)["Location"]
+
+
+def test_the_overview_leads_to_the_first_type_where_nothing_was_sent_yet(manager: Client, cast: Cast) -> None:
+    factories.make_document_type(cast.project, "z-note")
+    factories.make_document(cast.other_document_type)
     assert manager.get(reverse("targets", args=[cast.project.slug]))["Location"] == address(cast)
 
 
