@@ -53,7 +53,7 @@ def begin_opening(*, actor: Actor, document_id: int) -> Document | None:
     token = new_claim_token()
     with transaction.atomic(durable=True):
         # Compare-and-set: of two deliveries at once, one goes on.
-        unchanged = _attempt(document).filter(n_attempts=document.n_attempts, touched_at=document.touched_at)
+        unchanged = _attempt(document).filter(touched_at=document.touched_at)
         mine = unchanged.update(n_attempts=F("n_attempts") + 1, claim_token=token, touched_at=now)
     document.n_attempts, document.claim_token, document.touched_at = document.n_attempts + 1, token, now
     return document if mine else None
@@ -74,7 +74,8 @@ def postpone_opening(*, document: Document, code: str) -> None:
 
 def _attempt(document: Document) -> QuerySet[Document]:
     """Return the document as long as it waits to be opened and this attempt at it, if it is one, is the latest."""
-    return Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED, claim_token=document.claim_token)
+    received = Document.objects.filter(pk=document.pk, status=DocumentStatus.RECEIVED)
+    return received.filter(claim_token=document.claim_token, n_attempts=document.n_attempts)
 
 
 def keep_page_image(project_id: int, data: bytes) -> tuple[str, str]:

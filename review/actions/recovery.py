@@ -137,7 +137,8 @@ def _free_openings(*, is_alone: bool) -> int:
         if not _is_left(document.claim_token, is_alone=is_alone):
             continue
         with transaction.atomic(durable=True):
-            if received.filter(pk=document.pk, claim_token=document.claim_token).update(claim_token=""):
+            same = received.filter(pk=document.pk, claim_token=document.claim_token)
+            if same.update(claim_token="", touched_at=timezone.now()):
                 enqueue_opening(document.pk, document.n_pages)
                 n_freed += 1
     return n_freed
@@ -158,11 +159,11 @@ def requeue_stalled() -> int:
         status__in=UNFINISHED_STATUSES, touched_at__lt=queued_before(bound), duplicate_of=None
     ).order_by("touched_at")
     n_queued = 0
-    for document in stalled.only("pk", "status", "touched_at", "n_attempts", "n_pages")[:PER_SWEEP]:
+    for document in stalled.only("pk", "status", "touched_at", "claim_token", "n_pages")[:PER_SWEEP]:
         with transaction.atomic(durable=True):
             same = Document.objects.filter(pk=document.pk, status=document.status, touched_at=document.touched_at)
-            # After an attempt to open it, a document's time says when that began: it must stay.
-            is_tried = document.status == DocumentStatus.RECEIVED and document.n_attempts > 0
+            # Of an attempt to open it, the time says when that gave a sign of life: it must stay.
+            is_tried = document.status == DocumentStatus.RECEIVED and document.claim_token
             if same.update(touched_at=document.touched_at if is_tried else timezone.now()):
                 _requeue(document)
                 n_queued += 1

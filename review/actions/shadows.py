@@ -12,6 +12,7 @@ from review.actions._routing import confirmed_record, store_predictions
 from review.actions._work import end, find_free, is_worn_out, queue, release, take
 from review.live.events import RolloutEvent, TaskEvent, publish
 from review.models import (
+    Document,
     DocumentStatus,
     ExtractionRun,
     FieldPrediction,
@@ -141,8 +142,8 @@ def _agreed(champion: ExtractionRun, cells: Sequence[FieldReading]) -> dict[str,
 
 def _ask(shadow: ShadowRead, differing: Sequence[str]) -> None:
     """Have a person look at the fields on which two versions differ, unless one does already or has settled them."""
-    document = shadow.document
-    document.refresh_from_db(fields=["status"])
+    # Or it might be sent back to the beginning meanwhile, and be read again beside an open task.
+    document = Document.objects.select_for_update(no_key=True).get(pk=shadow.document_id)
     is_open = ReviewTask.objects.filter(document=document, state=TaskState.OPEN).exists()
     if is_open or document.status != DocumentStatus.STORED or confirmed_record(document) is not None:
         return

@@ -5,9 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from review.actions import regression_sets, rollouts
+from inference.types import FieldReading, parse_document_type
+from review.actions import regression_sets, rollouts, shadows
+from review.actions.reading import rerun_document
 from review.actions.regression_sets import ImportedSet, freeze_documents
 from review.actions.rollouts import promote_rollout, roll_back
+from review.actions.shadows import claim_shadow, complete_shadow
 from review.actions.training import claim_training, request_training, settle_snapshot
 from review.exceptions import ConflictError
 from review.models import (
@@ -16,10 +19,14 @@ from review.models import (
     EngineVersion,
     EvaluationComparison,
     EvaluationRun,
+    ExtractionRun,
     ModelKind,
     RegressionSet,
+    ReviewTask,
     Rollout,
     RolloutStage,
+    ShadowRead,
+    TaskState,
     TrainedModel,
     TrainingRun,
     User,
@@ -159,3 +166,23 @@ def test_what_is_frozen_while_a_training_begins_is_not_learned_or_the_gate_knows
     version = EngineVersion.objects.create(name="new", spec={}, digest="new", base=base, locator=locator)
     assert learned >= {documents[1].pk, documents[2].pk}
     assert (documents[0].pk in learned) <= (n_that_taught(frozen.regression_set, version) == 1)
+
+
+def test_a_disagreement_is_not_put_before_a_person_while_its_document_begins_anew(
+    document_type: DocumentType, champion: EngineVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An open task on it would hold up the next one, when it is routed."""
+    rollout = on_its_way(document_type, champion)
+    Rollout.objects.filter(pk=rollout.pk).update(disagreement_share=1.0)
+    document = factories.make_routed(document_type, band="auto", is_selected=False)
+    document.pages.all().delete()
+    run = ExtractionRun.objects.get(document=document)
+    shadow = claim_shadow(shadow_id=ShadowRead.objects.create(rollout=rollout, document=document, champion_run=run).pk)
+    assert shadow is not None
+    other = [FieldReading("/total", "77.00", "77.00", 0.9, evidence={})]
+    spec = parse_document_type(factories.SCHEMA)
+    keeping = functools.partial(complete_shadow, actor=SYSTEM, shadow=shadow, spec=spec, fields=other, reading_ids=[])
+    again = functools.partial(rerun_document, actor=SYSTEM, document=document)
+    answers = all_at_once([keeping, Halfway(monkeypatch, shadows, "confirmed_record").then(again)])
+    assert answers == [True, document]
+    assert [one.state for one in ReviewTask.objects.filter(document=document)] == [TaskState.CANCELLED]

@@ -1,7 +1,11 @@
-"""Tasks of a reviewer's desk: an open one, its lease, and one that will be looked at twice."""
+"""Tasks of a reviewer's desk (an open one, its lease, one that will be looked at twice), and a process that is gone."""
+
+import subprocess
+import sys
 
 import pytest
 
+from review.actions._claims import process_mark
 from review.actions.leasing import Lease, lease_task
 from review.models import ReviewTask
 from tests.conftest import Cast
@@ -26,3 +30,11 @@ def drawn(cast: Cast) -> ReviewTask:
     """Open, and the draw of a second review falls on it."""
     draw_all(cast)
     return make_first_task(cast)
+
+
+@pytest.fixture(scope="package")
+def dead_mark() -> str:
+    """The mark of a process of this host that has ended."""
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return process_mark(child.pid)

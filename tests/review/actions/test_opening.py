@@ -72,6 +72,20 @@ def age(document: Document, settings: Settings) -> None:
     Document.objects.filter(pk=document.pk).update(touched_at=long_ago)
 
 
+def test_an_attempt_whose_process_is_dead_is_repeated_at_once(document: Document, dead_mark: str) -> None:
+    begin(document)
+    Document.objects.filter(pk=document.pk).update(claim_token=f"{dead_mark}{'0' * 16}")
+    begun = begin(document)
+    assert begun is not None
+    assert begun.n_attempts == 2
+
+
+def test_an_attempt_of_another_hosts_process_is_left_alone(document: Document) -> None:
+    begin(document)
+    Document.objects.filter(pk=document.pk).update(claim_token="0" * 32)
+    assert begin(document) is None
+
+
 def test_an_attempt_that_was_not_heard_of_again_is_repeated(document: Document, settings: Settings) -> None:
     begin(document)
     age(document, settings)

@@ -1,8 +1,6 @@
 """What stands still goes on; what moves, or merely waits in a long queue, is left alone."""
 
 import os
-import subprocess
-import sys
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,7 +10,7 @@ from django.utils import timezone
 from django_q.models import OrmQ, Task
 from pytest_django import Settings
 
-from review.actions._claims import new_claim_token, process_mark
+from review.actions._claims import new_claim_token
 from review.actions.opening import begin_opening
 from review.actions.recovery import (
     beat,
@@ -46,13 +44,6 @@ from tests.conftest import Cast
 from tests.review.queueing import queued
 
 OTHER_HOST = "0" * 8 + "00000001"
-
-
-@pytest.fixture(scope="module")
-def dead_mark() -> str:
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
-    return process_mark(child.pid)
 
 
 @pytest.fixture
@@ -177,10 +168,19 @@ def test_a_document_is_queued_again_once_not_every_minute(cast: Cast, long_ago: 
 
 def test_a_failed_attempt_keeps_the_time_at_which_it_began(cast: Cast, long_ago: datetime) -> None:
     document = received(cast, long_ago, n_attempts=1)
+    Document.objects.filter(pk=document.pk).update(claim_token=OTHER_HOST + "1" * 16)
     assert requeue_stalled() == 1
     before = document.touched_at
     document.refresh_from_db()
     assert document.touched_at == before
+
+
+def test_a_document_that_nobody_opens_any_more_is_queued_once(cast: Cast, long_ago: datetime, dead_mark: str) -> None:
+    freed, postponed = (received(cast, long_ago, n_attempts=1) for _ in range(2))
+    Document.objects.filter(pk=freed.pk).update(claim_token=dead_mark + "0" * 16)
+    assert free_claims() == 1
+    assert [requeue_stalled(), requeue_stalled()] == [1, 0]
+    assert queued() == [("open_document", freed.pk), ("open_document", postponed.pk)]
 
 
 def test_only_unread_pages_are_queued_again(cast: Cast, long_ago: datetime) -> None:
