@@ -148,14 +148,24 @@ def test_an_interrupt_while_it_waits_ends_the_child(plan: TrainingPlan, tmp_path
     pid = tmp_path / "pid"
     python = stand_in(tmp_path, f"pathlib.Path({str(pid)!r}).write_text(str(os.getpid()))", "time.sleep(600)")
 
+    is_over = threading.Event()
+
     def interrupt() -> None:
         while not (pid.exists() and pid.read_text()):
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
+        # One that comes between two instructions, just before the wait begins, is noticed when the wait ends.
+        while not is_over.wait(5.0):
+            os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        run(plan, tmp_path, python)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(plan, tmp_path, python)
+    finally:
+        is_over.set()
+        thread.join()
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
 
