@@ -82,7 +82,8 @@ class ProjectEventsConsumer(AsyncWebsocketConsumer):
     async def _send_events(self, project_id: int, after: int) -> None:
         try:
             async with relay_of_this_process().subscribe(project_id) as subscription:
-                sent: set[int] = set()
+                # The relay may come to the event at which the page stands only now.
+                sent = {after}
                 async for row in _missed(project_id, after):
                     sent.add(row.id)
                     await self._send(row)
