@@ -32,8 +32,8 @@ log = structlog.get_logger(__name__)
 class ProjectEventsConsumer(AsyncWebsocketConsumer):
     """Sends {"id", "name", "payload"} for every event of the project after `?after=<id>`.
 
-    Without `after` it begins with what happens from now on. An event may be sent twice around a reconnect; its id
-    tells. What a client sends is ignored.
+    Without `after` it begins with what happens from now on. Around a reconnect an event may be sent twice, and one up
+    to `after` again; its id tells. What a client sends is ignored.
     """
 
     _sending: asyncio.Task[None] | None = None
@@ -82,8 +82,7 @@ class ProjectEventsConsumer(AsyncWebsocketConsumer):
     async def _send_events(self, project_id: int, after: int) -> None:
         try:
             async with relay_of_this_process().subscribe(project_id) as subscription:
-                # The relay may come to the event at which the page stands only now.
-                sent = {after}
+                sent: set[int] = set()
                 async for row in _missed(project_id, after):
                     sent.add(row.id)
                     await self._send(row)

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
@@ -30,8 +31,32 @@ class EventRow:
     payload: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What a page shows already: every event up to the id `latest`, but for those that may still come.
+
+    `gaps` are ranges of lower ids, both ends included, that no visible row has: they were drawn, but not committed
+    (yet). SQLite commits ids in order and has none.
+    """
+
+    latest: int
+    gaps: list[list[int]]
+
+
+def position_now() -> Position:
+    """Return where a page that is drawn now begins to listen. To be read before whatever else the page shows."""
+    width = 1 if connection.vendor == "sqlite" else LATE_IDS
+    ids = list(Event.objects.order_by("-pk").values_list("pk", flat=True)[:width])
+    if not ids:
+        return Position(0, [])
+    lowest = max(0, ids[0] - width)
+    shown = [pk for pk in ids if pk > lowest]
+    gaps = [[lower + 1, upper - 1] for upper, lower in pairwise([*shown, lowest]) if upper - lower > 1]
+    return Position(ids[0], gaps)
+
+
 def latest_event_id() -> int:
-    """Return the highest id there is, 0 for none: where a page that is shown now begins to listen."""
+    """Return the highest id there is, 0 for none."""
     return Event.objects.aggregate(latest=Max("pk"))["latest"] or 0
 
 

@@ -5,9 +5,9 @@ import { listen } from "./live.js";
 const notice = document.getElementById("changes");
 
 if (notice) {
-  const { socket, after, events, about } = notice.dataset;
+  const { events, about } = notice.dataset;
   const names = new Set(events.split(" "));
-  listen(socket, after, ({ name, payload }) => {
+  listen(notice.dataset, ({ name, payload }) => {
     if (names.has(name) && (about === undefined || payload.document_type === about)) notice.hidden = false;
   });
 }

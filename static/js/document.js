@@ -55,6 +55,6 @@ async function refresh() {
 }
 
 const ids = new Set([Number(whole.dataset.id), Number(whole.dataset.readAs)]);
-listen(whole.dataset.socket, whole.dataset.after, (event) => {
+listen(whole.dataset, (event) => {
   if (ids.has(event.payload.document_id)) timer ||= setTimeout(refresh, GATHER);
 });

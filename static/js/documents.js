@@ -63,7 +63,7 @@ function insert(row) {
   body.insertBefore(row, next);
 }
 
-listen(table.dataset.socket, table.dataset.after, (event) => {
+listen(table.dataset, (event) => {
   const id = event.payload.document_id;
   if (!id) return;
   moved.add(id);

@@ -15,7 +15,7 @@ async function refresh() {
   if (fresh) list.replaceChildren(...fresh.childNodes);
 }
 
-listen(list.dataset.socket, list.dataset.after, (event) => {
+listen(list.dataset, (event) => {
   if (event.name.startsWith("export.")) timer ||= setTimeout(refresh, GATHER);
 });
 

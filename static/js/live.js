@@ -16,9 +16,15 @@ function show(state) {
   indicator.hidden = false;
 }
 
-/** Call `onEvent` for every event of the socket at `path` after the id `after`, each once. */
-export function listen(path, after, onEvent) {
-  let last = Number(after) || 0;
+/**
+ * Call `onEvent` for every event that the page does not show yet, each once. `socket`, `after` and `gaps` are the data
+ * of an element that says where the page stands: all up to `after` but what lies in a gap was there when it was drawn.
+ * The server may tell of such events again.
+ */
+export function listen({ socket: path, after, gaps }, onEvent) {
+  const drawn = Number(after);
+  const open = JSON.parse(gaps);
+  let last = drawn;
   let wait = FIRST_WAIT;
   let timer = 0;
   let socket = null;
@@ -36,8 +42,12 @@ export function listen(path, after, onEvent) {
     socket.addEventListener("close", retry);
   }
 
+  function isShown(id) {
+    return id <= drawn && !open.some(([first, end]) => first <= id && id <= end);
+  }
+
   function receive(event) {
-    if (seen.has(event.id)) return;
+    if (seen.has(event.id) || isShown(event.id)) return;
     seen.add(event.id);
     if (seen.size > REMEMBERED) seen.delete(seen.values().next().value);
     last = Math.max(last, event.id);

@@ -59,7 +59,7 @@ function schedule() {
   timer ||= setTimeout(refresh, GATHER);
 }
 
-listen(page.dataset.socket, page.dataset.after, (event) => {
+listen(page.dataset, (event) => {
   if (event.name.startsWith("review_task.") && event.name !== "review_task.saved") schedule();
 });
 

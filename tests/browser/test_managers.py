@@ -1,9 +1,10 @@
 """The manager's pages in a browser: they follow the work, and a threshold says what it does before it is saved."""
 
+import json
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, WebSocketRoute, expect
 
 from tests.browser.axe import SOURCE, violations
 from tests.browser.conftest import Visit
@@ -66,6 +67,37 @@ def test_a_page_says_that_somebody_else_changed_it_and_keeps_what_is_typed(house
     expect(ada.page.locator("#changes")).to_be_visible()
     ada.page.get_by_role("link", name="Show it anew").click()
     expect(ada.page.locator("#changes")).to_be_hidden()
+
+
+def test_a_page_says_nothing_of_what_it_shows_already(house: ServedHouse, visit: Visit) -> None:
+    """The server may tell of it again: a page was drawn before the relay came to it, or others are still in flight."""
+    page = (ada := visit(house.project("receipt", 1), "ada")).page
+    sockets: list[WebSocketRoute] = []
+
+    def keep(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+
+    page.route_web_socket(re.compile("/events/"), keep)
+    page.route("**/policies/receipt/", with_a_gap)
+    page.goto(ada.url("policies/receipt/"))
+    expect(page.locator("#live-state")).to_have_attribute("data-state", "live")
+    notice = page.locator("#changes")
+    after = int(notice.get_attribute("data-after") or 0)
+    assert after > 2
+    named = {"name": "policy.drafted", "payload": {"document_type": "receipt"}}
+    for shown in (after, after - 1, 2):
+        sockets[0].send(json.dumps({"id": shown, **named}))
+    page.wait_for_timeout(200)
+    expect(notice).to_be_hidden()
+    sockets[0].send(json.dumps({"id": 1, **named}))
+    expect(notice).to_be_visible()
+
+
+def with_a_gap(route: Route) -> None:
+    """Let a page be drawn as if the event 1 were not there yet; SQLite commits in order and shows no gaps."""
+    answer = route.fetch()
+    assert 'data-gaps="[]"' in answer.text()
+    route.fulfill(response=answer, body=answer.text().replace('data-gaps="[]"', 'data-gaps="[[1, 1]]"'))
 
 
 @pytest.mark.skipif(not SOURCE.is_file(), reason="axe-core is not installed (make assets)")

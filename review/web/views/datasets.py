@@ -10,7 +10,7 @@ from review.actions.snapshots import cancel_snapshot, request_snapshot
 from review.exceptions import StetError
 from review.models import Role, Split, WorkState
 from review.selectors.access import Actor, access_project, access_snapshot
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.exports import export_counts
 from review.selectors.snapshots import exports_of, snapshots_for
 from review.web.forms import SnapshotExportForm, SnapshotForm
@@ -23,7 +23,7 @@ SHOWN = 50
 @page
 def datasets(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """List the snapshots, newest first, say what a new one would hold, and take its wishes."""
-    last_event_id = latest_event_id()
+    position = position_now()
     project = access_project(actor, slug, Role.MANAGER)
     form = SnapshotForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -42,7 +42,7 @@ def datasets(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "snapshots": snapshots_for(project)[:SHOWN],
         "form": form,
         "counts": export_counts(project),
-        "last_event_id": last_event_id,
+        "position": position,
     }
     return render_in_project(
         request, actor, project, "pages/datasets.html", context, status=400 if form.errors else 200
@@ -53,7 +53,7 @@ def datasets(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
 @page
 def dataset(request: HttpRequest, actor: Actor, slug: str, snapshot_id: int) -> HttpResponse:
     """Say what a snapshot holds and what was left out, list its archives, and take the wish for another."""
-    last_event_id = latest_event_id()
+    position = position_now()
     snapshot = access_snapshot(actor, slug, snapshot_id)
     form = SnapshotExportForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -70,7 +70,7 @@ def dataset(request: HttpRequest, actor: Actor, slug: str, snapshot_id: int) -> 
         else [],
         "exports": exports_of(snapshot)[:SHOWN],
         "form": form,
-        "last_event_id": last_event_id,
+        "position": position,
     }
     status = 400 if form.errors else 200
     return render_in_project(request, actor, snapshot.project, "pages/dataset.html", context, status=status)

@@ -9,7 +9,7 @@ from review import words
 from review.models import Role
 from review.selectors.access import Actor, access_project
 from review.selectors.document_types import document_types_for
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.web.desk_texts import desk_texts
 from review.web.pages import page, render_in_project
 
@@ -25,8 +25,6 @@ def desk(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "api": reverse("api:review_tasks", kwargs={"project": slug}),
         "documents_api": reverse("api:documents", kwargs={"project": slug}),
         "documents": reverse("documents", kwargs={"slug": slug}),
-        "socket": f"/ws/projects/{slug}/events/",
-        "after": latest_event_id(),
         "user": actor.user.get_username() if actor.user else "",
         "task": int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 18 else None,
         "texts": desk_texts(),
@@ -36,4 +34,5 @@ def desk(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
             if one.active_version_id is not None
         ],
     }
-    return render_in_project(request, actor, project, "pages/desk.html", {"settings": settings})
+    context = {"settings": settings, "position": position_now()}
+    return render_in_project(request, actor, project, "pages/desk.html", context)

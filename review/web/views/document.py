@@ -24,7 +24,7 @@ from review.selectors.access import (
 )
 from review.selectors.document_types import document_types_for
 from review.selectors.documents import DocumentDetail, document_detail
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.raw_answers import raw_answers_of
 from review.selectors.review_tasks import holder_at, tasks_for
 from review.web.document_view import field_rows, page_views, revisions
@@ -38,7 +38,7 @@ DUPLICATES_SHOWN = 20
 @page
 def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) -> HttpResponse:
     """Show a document."""
-    last_event_id = latest_event_id()
+    position = position_now()
     found = access_document(actor, slug, document_id)
     detail = document_detail(found, actor.user)
     fields = field_rows(detail)
@@ -55,7 +55,7 @@ def document(request: HttpRequest, actor: Actor, slug: str, document_id: int) ->
         "types": document_types_for(found.project) if "retype" in request.GET else (),
         # Looked up where there are any: the document says so.
         "duplicates": found.duplicates.order_by("pk")[:DUPLICATES_SHOWN],
-        "last_event_id": last_event_id,
+        "position": position,
         # Looked up when it is shown: to managers.
         "raw_answers": partial(raw_answers_of, found.project_id, detail.run, detail.pages),
     }

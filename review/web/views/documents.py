@@ -17,7 +17,7 @@ from review.models import Document, Project, Role
 from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import document_types_for
 from review.selectors.documents import documents_for, filter_by_look, filter_by_status, shown_status
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.review_tasks import queue_summary
 from review.selectors.workers import worker_summary
 from review.web.forms import FilterForm
@@ -41,7 +41,7 @@ class Row:
 def documents(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """List the documents, newest first, a page at a time from `?before=<id>`."""
     # Read first: an event between this and the list is then sent again, not lost.
-    last_event_id = latest_event_id()
+    position = position_now()
     project = access_project(actor, slug)
     types = list(document_types_for(project))
     filters = FilterForm(request.GET, document_types=types)
@@ -62,7 +62,7 @@ def documents(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "workers": workers,
         "standstill": next((what for one in types if (what := workers.standstill(one.pk))), ""),
         "queue": queue_summary(project),
-        "last_event_id": last_event_id,
+        "position": position,
     }
     return render_in_project(request, actor, project, "pages/documents.html", context)
 

@@ -9,7 +9,7 @@ from review.actions.exports import cancel_export, media_type_of, request_export
 from review.exceptions import StetError
 from review.models import Role, WorkState
 from review.selectors.access import Actor, access_export, access_project
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.exports import export_counts, exports_for
 from review.web.files import send_file
 from review.web.forms import EXPORT_FORMATS, ExportForm
@@ -22,7 +22,7 @@ EXPORTS_SHOWN = 50
 @page
 def exports(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """List the exports, newest first, say what a new one (`?since=` a day) would hold, and take its wishes."""
-    last_event_id = latest_event_id()
+    position = position_now()
     project = access_project(actor, slug, Role.MANAGER)
     form = ExportForm(request.POST or None, initial={"since": request.GET.get("since", "")})
     if request.method == "POST" and form.is_valid():
@@ -35,7 +35,7 @@ def exports(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "exports": exports_for(project)[:EXPORTS_SHOWN],
         "form": form,
         "counts": export_counts(project, since=asked.since_moment() if asked.is_valid() else None),
-        "last_event_id": last_event_id,
+        "position": position,
     }
     return render_in_project(request, actor, project, "pages/exports.html", context, status=400 if form.errors else 200)
 

@@ -10,7 +10,7 @@ from review.actions.training import cancel_training, request_training
 from review.exceptions import ConflictError, NotFoundError
 from review.models import ModelKind, Role
 from review.selectors.access import Actor, access_document_type, access_project
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.training import access_training_run
 from review.web.csv_files import csv_file
 from review.web.learning_view import COLUMNS, learning_page
@@ -22,7 +22,7 @@ from review.web.rollouts_view import DEFAULT_SHARES
 @page
 def learning(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Show what was learned, and the trainings; `?format=csv` is the table of figures as a file."""
-    last_event_id = latest_event_id()
+    position = position_now()
     project = access_project(actor, slug, Role.MANAGER)
     shown = learning_page(project)
     if request.GET.get("format") == "csv":
@@ -31,7 +31,7 @@ def learning(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "view": shown,
         "types": shown.types,
         "shares": DEFAULT_SHARES,
-        "last_event_id": last_event_id,
+        "position": position,
     }
     return render_in_project(request, actor, project, "pages/learning.html", context)
 

@@ -14,7 +14,7 @@ from review.actions.costs import set_prices
 from review.exceptions import InvalidInputError
 from review.models import Role
 from review.selectors.access import Actor, access_project
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.operations import PRICE_NAMES, Operations
 from review.selectors.operations import operations as operations_of
 from review.web.csv_files import csv_file
@@ -27,7 +27,7 @@ _DAY_COLUMNS = ["day", "n_documents", "n_pages", "n_auto", "n_sampled", "n_revie
 @page
 def operations(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Show rates and costs, and keep prices; `?format=days` and `?format=costs` are CSV files."""
-    last_event_id = latest_event_id()
+    position = position_now()
     project = access_project(actor, slug, Role.MANAGER)
     problems: list[str] = []
     if request.method == "POST":
@@ -52,7 +52,7 @@ def operations(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "chart": _chart(shown),
         "prices": [(name, _typed(request.POST, name, shown)) for name in ("currency", *PRICE_NAMES)],
         "problems": problems,
-        "last_event_id": last_event_id,
+        "position": position,
     }
     status = 400 if problems else 200
     return render_in_project(request, actor, project, "pages/operations.html", context, status=status)

@@ -12,7 +12,7 @@ from review.exceptions import ConflictError, InvalidInputError
 from review.models import DocumentType, Project, Role
 from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import access_policy, document_types_for, policies_of, type_among
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.what_if import routed_documents
 from review.web.csv_files import csv_file
 from review.web.pages import go_to_usual_type, page, render_in_project
@@ -33,7 +33,7 @@ def policies(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
 @page
 def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> HttpResponse:
     """Show a type's policy; a form sent here is estimated, or saved as a draft when its button says so."""
-    last_event_id = latest_event_id()
+    position = position_now()
     project = access_project(actor, slug, Role.MANAGER)
     types = list(document_types_for(project))
     document_type = type_among(types, type_slug)
@@ -63,7 +63,7 @@ def policy(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Htt
         "problems": problems,
         "document_type": document_type,
         "types": types,
-        "last_event_id": last_event_id,
+        "position": position,
         "history": history,
         "labels": {path: label for path, label, _cost in field_paths(document_type)},
     }

@@ -14,7 +14,7 @@ from review.exceptions import InvalidInputError
 from review.models import Project, Role
 from review.selectors.access import Actor, access_project
 from review.selectors.document_types import document_types_for
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.members import member_named
 from review.selectors.queue import QueueFilter, queue_figures, queue_rows, reviewers_of
 from review.web.forms import QueueForm
@@ -25,7 +25,7 @@ from review.web.pages import page, render_in_project
 @page
 def queue(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Show what waits for people, a page at a time from `?after=<priority>:<id>`."""
-    last_event_id = latest_event_id()
+    position = position_now()
     project = access_project(actor, slug, Role.REVIEWER)
     figures = queue_figures(project)
     types = list(document_types_for(project))
@@ -47,7 +47,7 @@ def queue(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         "filters": form,
         "is_filtered": any(chosen.values()),
         "reviewers": reviewers_of(project),
-        "last_event_id": last_event_id,
+        "position": position,
     }
     return render_in_project(request, actor, project, "pages/queue.html", context)
 

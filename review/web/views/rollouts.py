@@ -14,7 +14,7 @@ from review.models import DocumentType, Role, Rollout, RolloutStage
 from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import document_types_for, type_among
 from review.selectors.engines import access_engine_version
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.rollouts import (
     access_rollout,
     champion_of,
@@ -33,7 +33,7 @@ ROLLOUTS_SHOWN = 50
 @page
 def rollouts(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> HttpResponse:
     """Show the roll-out that is on its way, or the one of `?rollout=<id>`, and all there were."""
-    last_event_id = latest_event_id()
+    position = position_now()
     project = access_project(actor, slug, Role.MANAGER)
     types = list(document_types_for(project))
     document_type = type_among(types, type_slug)
@@ -44,8 +44,8 @@ def rollouts(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> H
     before = request.GET.get("before", "")
     is_id = before.isascii() and before.isdecimal() and len(before) < 19
     is_busy = any(one.stage in (RolloutStage.SHADOW, RolloutStage.CANARY) for one in history)
-    position = int(before) if is_id else 0
-    view = rollout_page(shown, document_type, champion, before=position) if shown is not None else None
+    below = int(before) if is_id else 0
+    view = rollout_page(shown, document_type, champion, before=below) if shown is not None else None
     context = {
         "view": view,
         "next_stage": NEXT_STAGE[RolloutStage(shown.stage)].label if view and view.is_on_its_way and shown else "",
@@ -58,7 +58,7 @@ def rollouts(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> H
         "shares": DEFAULT_SHARES,
         "document_type": document_type,
         "types": types,
-        "last_event_id": last_event_id,
+        "position": position,
     }
     return render_in_project(request, actor, project, "pages/rollouts.html", context)
 

@@ -11,7 +11,7 @@ from review.exceptions import ConflictError, InvalidInputError
 from review.models import DocumentType, Role
 from review.selectors.access import Actor, access_document_type, access_project
 from review.selectors.document_types import document_types_for, type_among
-from review.selectors.events import latest_event_id
+from review.selectors.events import position_now
 from review.selectors.targets import access_stopped, access_target
 from review.web.pages import go_to_usual_type, page, render_in_project
 from review.web.policy_view import field_paths
@@ -29,7 +29,7 @@ def overview(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
 @page
 def targets(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> HttpResponse:
     """Show a type's targets; a form sent here sets the target of one field, or removes it."""
-    last_event_id = latest_event_id()
+    position = position_now()
     project = access_project(actor, slug, Role.MANAGER)
     types = list(document_types_for(project))
     document_type = type_among(types, type_slug)
@@ -43,7 +43,7 @@ def targets(request: HttpRequest, actor: Actor, slug: str, type_slug: str) -> Ht
         "problems": problems,
         "document_type": document_type,
         "types": types,
-        "last_event_id": last_event_id,
+        "position": position,
     }
     return render_in_project(request, actor, project, "pages/targets.html", context, status=400 if problems else 200)
 

@@ -4,7 +4,7 @@ import { listen } from "../live.js";
 import { listenToPage } from "./acts.js";
 import { Ahead } from "./ahead.js";
 import { Answers } from "./answers.js";
-import { say, settings, texts } from "./api.js";
+import { say, texts } from "./api.js";
 import { Dialogs } from "./cheatsheet.js";
 import { Clock } from "./clock.js";
 import { Cursor } from "./cursor.js";
@@ -57,7 +57,7 @@ export class Desk {
     listenToPage(this);
     bindKeys(this);
     forgetOldDrafts();
-    listen(settings.socket, settings.after, (event) => this.taking.happened(event));
+    listen(this.root.dataset, (event) => this.taking.happened(event));
     setInterval(() => this.notices.saved(), 1000);
   }
 

@@ -144,21 +144,6 @@ async def test_reconnect_misses_nothing_and_repeats_nothing(project: Project, li
         assert await socket.receive_nothing()
 
 
-async def test_a_page_is_not_told_of_the_event_at_which_it_stands(
-    project: Project, listen: Listen, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Though the relay, which somebody else listens to, comes to it only afterwards."""
-    monkeypatch.setattr(relay, "POLL_SECONDS", 2.0)
-    async with listen() as other:
-        await write(project, document_id=1)
-        await hear(other, 1)
-        shown = await database_sync_to_async(Event.objects.create)(project=project, name="own")
-        async with listen(after=shown.pk) as page:
-            assert [message["id"] for message in await hear(other, 1)] == [shown.pk]
-            later = await write(project, document_id=2)
-            assert [message["id"] for message in await hear(page, 1)] == [later]
-
-
 @pytest.mark.postgres
 async def test_an_event_committed_late_reaches_a_client_that_was_away(
     project: Project, listen: Listen, write: Write

@@ -13,12 +13,14 @@ from review.models import Event, Membership, Project
 from review.selectors import events as selector
 from review.selectors.events import (
     COMMIT_LAG,
+    Position,
     access_events,
     events_for,
     late_events_for,
     latest_event_id,
     missing_ids,
     new_events,
+    position_now,
 )
 from tests import factories
 from tests.conftest import Cast
@@ -75,6 +77,8 @@ def test_a_clients_events_are_those_of_its_project(project: Project) -> None:
 def test_on_sqlite_nothing_is_committed_late(project: Project) -> None:
     add(project, 1, 2)
     assert late_events_for(project.pk, 2) == []
+    add(project, 5)
+    assert position_now() == Position(5, [])
 
 
 class TestLate:
@@ -100,6 +104,21 @@ class TestLate:
         add(factories.make_project("other"), 1)
         add(project, 2)
         assert late_events_for(project.pk, 2) == []
+
+    def test_a_page_shows_all_but_what_nobody_could_see(self, project: Project) -> None:
+        assert position_now() == Position(0, [])
+        add(project, 2, 3, 6)
+        add(factories.make_project("other"), 8)
+        assert position_now() == Position(8, [[7, 7], [4, 5], [1, 1]])
+
+    def test_a_page_looks_for_gaps_as_far_back_as_events_are_sent_again(
+        self, project: Project, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(selector, "LATE_IDS", 3)
+        add(project, 1, 4, 7)
+        assert position_now() == Position(7, [[5, 6]])
+        add(project, 5, 6)
+        assert position_now() == Position(7, [])
 
 
 # --- who may listen ----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from django.conf import settings as django_settings
 from django.test import Client
 from django.urls import reverse
 
+from review.models import Event
 from review.web.desk_texts import TEXTS, desk_texts
 from tests import factories
 from tests.conftest import Cast
@@ -37,9 +38,14 @@ def test_the_shell_tells_the_scripts_where_everything_is(reviewer: Client, cast:
     settings = desk_settings(reviewer, cast)
     assert settings["api"] == "/api/v1/projects/receipts/review-tasks/"
     assert settings["documents_api"] == "/api/v1/projects/receipts/documents/"
-    assert settings["socket"] == "/ws/projects/receipts/events/"
     assert settings["user"] == "rui"
     assert settings["task"] is None
+
+
+def test_the_shell_knows_from_which_event_on_to_listen(reviewer: Client, cast: Cast) -> None:
+    event = Event.objects.create(project=cast.project, name="review_task.created", payload={})
+    html = reviewer.get(reverse("desk", kwargs={"slug": cast.project.slug})).content.decode()
+    assert f'data-socket="/ws/projects/receipts/events/" data-after="{event.pk}" data-gaps="[' in html
 
 
 @pytest.mark.parametrize(("asked", "task"), [("17", 17), ("-1", None), ("x", None), ("٣", None), ("9" * 40, None)])
